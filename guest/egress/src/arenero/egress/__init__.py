@@ -1,0 +1,1 @@
+"""The guest beside every sandbox with a network policy: the only way out of it."""

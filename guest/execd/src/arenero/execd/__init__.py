@@ -1,0 +1,1 @@
+"""The guest inside every sandbox: processes, terminals, files. Holds no control-plane credential."""

@@ -1,0 +1,1 @@
+"""Supervision of one process: named tasks, health, signals, an orderly stop."""

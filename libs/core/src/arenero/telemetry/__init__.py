@@ -1,0 +1,1 @@
+"""Traces, metrics and logs. The only package that imports the OpenTelemetry SDK."""

@@ -1,0 +1,1 @@
+"""The driver contract, its contract suite, and the drivers that operate sandboxes."""

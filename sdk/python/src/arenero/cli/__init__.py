@@ -1,0 +1,1 @@
+"""The `arenero` command."""

@@ -1,0 +1,1 @@
+"""Sandbox records, their state machine, the runtime drivers, and expiry."""

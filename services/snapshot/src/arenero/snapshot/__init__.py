@@ -1,0 +1,1 @@
+"""Snapshot records, the OCI content store, and the sources that sandboxes are restored from."""

@@ -1,0 +1,1 @@
+"""Pools of ready sandboxes per template, and the claims that take them."""
