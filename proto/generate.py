@@ -3,7 +3,7 @@
 Two outputs, both committed and neither edited by hand:
 
 - `proto/gen`: protobuf messages (upb), gRPC stubs, and type stubs of both. What the platform itself speaks.
-- `sdk/python/src/arenero/sdk/_types`: the same messages as dataclasses by betterproto2. What users of the SDK read and write.
+- `sdk/python/src/arenero/sdk/_types`: the same messages as dataclasses by betterproto2. What users of the SDK see.
 
 Everything is generated in a scratch folder first, and only files that differ are written: a run that changes nothing
 touches nothing, and a file whose .proto is gone goes too.
