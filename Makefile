@@ -29,7 +29,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' \
+	@awk -F ':.*## ' '/^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' \
 		$(MAKEFILE_LIST)
 
 .PHONY: setup
