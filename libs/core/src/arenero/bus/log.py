@@ -23,9 +23,14 @@ from datetime import datetime
 from types import TracebackType
 from typing import Final, Protocol, Self
 
+from arenero.bus.subjects import check_filter, check_subject, matches
+from arenero.errors import Conflict, InvalidArgument
+
 DUPLICATE_WINDOW_S: Final = 120.0
 """How long the log remembers message ids."""
 HEADER_MESSAGE_ID: Final = "Nats-Msg-Id"
+MAX_MESSAGE_BYTES: Final = 1000 * 1024
+"""Largest payload: NATS takes 1 MiB including headers, and closes the connection of who sends more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,10 @@ class EventLog(Protocol):
         caller too. If cancelled, the message may have been stored.
 
         Raises:
-            Conflict: The key moved on: re-read and decide again. `metadata["revision"]` has the newer revision when known.
-            Unavailable: Not stored, or not known to be: the server is away, or can't store (disk full).
+            Conflict: The key moved on: re-read and decide again. `metadata["revision"]` has the newer one when known.
+            Unavailable: Not stored: the server is away, or can't store (disk full).
+            OutcomeUnknown: It was sent and no answer came within the log's patience, over all tries.
+            PermissionDenied: This connection's user may not write that subject.
             InvalidArgument: The message is larger than the log takes, or the subject is not one of this log.
         """
 
@@ -148,3 +155,50 @@ class EventLog(Protocol):
 
     async def purge(self, key_filter: str) -> int:
         """Delete every message that matches and return how many; for records whose retention is over."""
+
+
+def check_message(stream_filter: str, subject: str, data: bytes) -> None:
+    """Check that a stream takes a message.
+
+    Raises:
+        InvalidArgument: The subject is malformed or another stream's, or the payload is too large.
+    """
+    try:
+        check_subject(subject)
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from None
+    if not matches(stream_filter, subject):
+        raise InvalidArgument(f"the subject {subject} is not one of this log ({stream_filter})")
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise InvalidArgument(f"a message of {len(data)} bytes is too large; the log takes {MAX_MESSAGE_BYTES}")
+
+
+def check_key(key_filter: str, subject: str) -> None:
+    """Check that a subject lies below the key that guards it.
+
+    Raises:
+        InvalidArgument: It does not, or the key is malformed.
+    """
+    check_reading(key_filter)
+    if not matches(key_filter, subject):
+        raise InvalidArgument(f"the subject {subject} is not below the key {key_filter}")
+
+
+def check_reading(subject_filter: str) -> None:
+    """Check a filter.
+
+    Raises:
+        InvalidArgument: It is malformed.
+    """
+    try:
+        check_filter(subject_filter)
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from None
+
+
+def lost_race(key_filter: str, expected: int, found: int | None) -> Conflict:
+    """Return the error of a guarded append that came too late."""
+    metadata = {"key": key_filter, "expected_revision": str(expected)}
+    if found is not None:
+        metadata["revision"] = str(found)
+    return Conflict("the record changed since it was read", reason="REVISION_CHANGED", metadata=metadata)

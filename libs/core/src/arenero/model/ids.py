@@ -54,7 +54,7 @@ def _derive(prefix: str, *parts: str) -> str:
 def _parse(prefix: str, kind: str, text: str) -> str:
     head, _, body = text.partition("_")
     if head != prefix or _BODY.fullmatch(body) is None:
-        raise ValueError(f"{_shown(text)} is not a {kind} id; it looks like {prefix}_ and 20 of the characters a-z, 2-7")
+        raise ValueError(f"{_shown(text)} is not a {kind} id; those are {prefix}_ and 20 of the characters a-z and 2-7")
     return text
 
 
