@@ -1,0 +1,288 @@
+"""The connection to a platform: control calls as typed messages, events, and the keys.
+
+Most programs need only `Sandbox`, which opens a client by itself. A `Client` of one's own is for several platforms, for
+keys, and for listing and following what a whole tenant does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import betterproto2
+import grpc
+
+from arenero.sdk import settings as _settings
+from arenero.sdk._channels import Channels, Metadata, metadata, unary
+from arenero.sdk._plane import Plane, endpoint_of
+from arenero.sdk._types.arenero.api.events import v1 as events_v1
+from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
+from arenero.sdk.errors import OutcomeUnknown, Unavailable, from_rpc
+from arenero.sdk.settings import Settings
+from arenero.sdk.types import Event, EventFilter, Key, PageRequest, Runtime, SandboxFilter, SandboxState, Template
+from arenero.sdk.types import Sandbox as SandboxRecord
+
+Answer = TypeVar("Answer", bound=betterproto2.Message)
+
+SANDBOX_SERVICE: Final = "/arenero.api.lifecycle.v1.SandboxService/"
+EVENT_SERVICE: Final = "/arenero.api.events.v1.EventService/"
+KEY_SERVICE: Final = "/arenero.api.gateway.v1.KeyService/"
+_PAGE_SIZE: Final = 200
+_FOLLOW_WAIT_S: Final = 0.5
+
+
+class Client:
+    """One connection, for any number of sandboxes. Close it, or use it as `async with`."""
+
+    def __init__(
+        self, *, address: str | None = None, api_key: str | None = None, settings: Settings | None = None
+    ) -> None:
+        """Take the address and the key from the arguments, the environment, or the platform running here.
+
+        Raises:
+            Unavailable: No platform is known.
+            Unauthenticated: No key is known.
+        """
+        self.settings = settings or _settings.load(address, api_key)
+        self._gateway = Channels(self.settings.address)
+        self._metadata: Metadata = metadata([("authorization", f"Bearer {self.settings.api_key}")])
+        self._users = 0
+
+    @classmethod
+    def shared(cls) -> Client:
+        """Return the client of this event loop that sandboxes share when they are given none."""
+        loop = asyncio.get_running_loop()
+        client = _shared.get(loop)
+        if client is None:
+            client = _shared[loop] = cls()
+        client._users += 1
+        return client
+
+    async def release(self) -> None:
+        """Give back what `shared` returned; the last one closes it."""
+        self._users -= 1
+        if self._users <= 0:
+            loop = asyncio.get_running_loop()
+            if _shared.get(loop) is self:
+                del _shared[loop]
+            await self.close()
+
+    async def close(self) -> None:
+        """Close the connection. Sandboxes run on."""
+        await self._gateway.close()
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        await self.close()
+
+    async def call(
+        self,
+        path: str,
+        request: betterproto2.Message,
+        answer: type[Answer],
+        *,
+        timeout_s: float | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Make a unary call with typed messages.
+
+        Args:
+            path: `/package.Service/Method`.
+            request: What is asked.
+            answer: Class of the answer.
+            timeout_s: Deadline in seconds; None: none.
+            extra: Further metadata, for example `traceparent`.
+        """
+        channel = self._gateway.short()
+        method = self._gateway.method(
+            channel,
+            path,
+            lambda: channel.unary_unary(path, request_serializer=bytes, response_deserializer=answer.parse),
+        )
+        call_metadata = (*self._metadata, *(extra or {}).items())
+        result: Answer = await unary(method(request, metadata=call_metadata, timeout=timeout_s))
+        return result
+
+    async def stream(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> AsyncIterator[Answer]:
+        """Make a server-streaming call with typed messages."""
+        channel = self._gateway.stream()
+        method = self._gateway.method(
+            channel,
+            path,
+            lambda: channel.unary_stream(path, request_serializer=bytes, response_deserializer=answer.parse),
+        )
+        call = method(request, metadata=self._metadata)
+        try:
+            async for message in call:
+                yield message
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc(error, sent=True) from None
+        finally:
+            call.cancel()
+
+    def plane(self, sandbox_id: str) -> Plane:
+        """Return the way to a sandbox's execd."""
+
+        async def find_endpoint() -> Any:
+            answer = await self.call(
+                SANDBOX_SERVICE + "GetEndpoint",
+                lifecycle_v1.GetEndpointRequest(sandbox_id=sandbox_id),
+                lifecycle_v1.GetEndpointResponse,
+            )
+            return endpoint_from(answer.endpoint)
+
+        return Plane(
+            sandbox_id, self._gateway, self._metadata, find_endpoint, prefer_direct=self.settings.prefer_direct
+        )
+
+    async def get(self, sandbox_id: str) -> SandboxRecord:
+        """Return a sandbox's record."""
+        request = lifecycle_v1.GetRequest(sandbox_id=sandbox_id)
+        return _present((await self.call(SANDBOX_SERVICE + "Get", request, lifecycle_v1.GetResponse)).sandbox)
+
+    async def sandboxes(
+        self,
+        *,
+        states: tuple[SandboxState, ...] = (),
+        metadata: Mapping[str, str] | None = None,
+        name: str = "",
+        include_ended: bool = False,
+    ) -> AsyncIterator[SandboxRecord]:
+        """Stream records, newest first; by default of those that have not ended."""
+        wanted = SandboxFilter(states=[*states], metadata=dict(metadata or {}), name=name, include_ended=include_ended)
+        token = ""
+        while True:
+            page = PageRequest(page_size=_PAGE_SIZE, page_token=token)
+            request = lifecycle_v1.ListRequest(filter=wanted, page=page)
+            answer = await self.call(SANDBOX_SERVICE + "List", request, lifecycle_v1.ListResponse)
+            for record in answer.sandboxes:
+                yield record
+            token = answer.page.next_page_token if answer.page else ""
+            if not token:
+                return
+
+    async def delete(self, sandbox_id: str, *, wait: bool = True) -> SandboxRecord:
+        """Delete a sandbox; one that has ended is no error."""
+        request = lifecycle_v1.DeleteRequest(sandbox_id=sandbox_id, no_wait=not wait)
+        return _present((await self.call(SANDBOX_SERVICE + "Delete", request, lifecycle_v1.DeleteResponse)).sandbox)
+
+    async def runtimes(self) -> list[Runtime]:
+        """Return the runtimes, with what was tried of each on the platform's host."""
+        request = lifecycle_v1.ListRuntimesRequest()
+        answer = await self.call(SANDBOX_SERVICE + "ListRuntimes", request, lifecycle_v1.ListRuntimesResponse)
+        return answer.runtimes
+
+    async def templates(self) -> list[Template]:
+        """Return the templates that sandboxes can be created from."""
+        request = lifecycle_v1.ListTemplatesRequest()
+        answer = await self.call(SANDBOX_SERVICE + "ListTemplates", request, lifecycle_v1.ListTemplatesResponse)
+        return answer.templates
+
+    async def replay(
+        self,
+        wanted: EventFilter | None = None,
+        *,
+        from_time: datetime | None = None,
+        from_sequence: int | None = None,
+        limit: int = 0,
+    ) -> AsyncIterator[Event]:
+        """Stream past events, from the beginning unless told otherwise, and end with the newest."""
+        request = events_v1.ReplayRequest(filter=wanted, sequence=from_sequence, time=from_time, limit=limit)
+        async for answer in self.stream(EVENT_SERVICE + "Replay", request, events_v1.ReplayResponse):
+            if answer.event is not None:
+                yield answer.event
+
+    async def follow(
+        self,
+        wanted: EventFilter | None = None,
+        *,
+        from_beginning: bool = False,
+        from_time: datetime | None = None,
+        from_sequence: int | None = None,
+    ) -> AsyncIterator[Event]:
+        """Stream events as they happen, until the caller leaves.
+
+        A broken connection is resumed after the last event seen.
+        """
+        request = events_v1.FollowRequest(
+            filter=wanted, sequence=from_sequence, time=from_time, from_beginning=True if from_beginning else None
+        )
+        while True:
+            try:
+                async for answer in self.stream(EVENT_SERVICE + "Follow", request, events_v1.FollowResponse):
+                    if answer.heartbeat_sequence:
+                        request = events_v1.FollowRequest(filter=wanted, sequence=answer.heartbeat_sequence + 1)
+                    if answer.event is not None:
+                        if not answer.event.subject.startswith("activity."):
+                            request = events_v1.FollowRequest(filter=wanted, sequence=answer.event.sequence + 1)
+                        yield answer.event
+            except (Unavailable, OutcomeUnknown):
+                await asyncio.sleep(_FOLLOW_WAIT_S)
+
+    async def who_am_i(self) -> Key:
+        """Return the record of the key in use."""
+        answer = await self.call(KEY_SERVICE + "WhoAmI", gateway_v1.WhoAmIRequest(), gateway_v1.WhoAmIResponse)
+        return _present(answer.key)
+
+    async def create_key(
+        self,
+        name: str = "",
+        *,
+        tenant: str = "",
+        kind: gateway_v1.KeyKind = gateway_v1.KeyKind.API,
+        scopes: tuple[gateway_v1.KeyScope, ...] = (),
+        ttl_s: float | None = None,
+    ) -> gateway_v1.CreateResponse:
+        """Make a key. Its secret is in the answer and nowhere else."""
+        ttl = timedelta(seconds=ttl_s) if ttl_s is not None else None
+        request = gateway_v1.CreateRequest(tenant=tenant, name=name, kind=kind, scopes=[*scopes], ttl=ttl)
+        return await self.call(KEY_SERVICE + "Create", request, gateway_v1.CreateResponse)
+
+    async def list_keys(self, *, tenant: str = "", include_ended: bool = False) -> AsyncIterator[Key]:
+        """Stream the keys, newest first, without their secrets."""
+        token = ""
+        while True:
+            page = PageRequest(page_size=_PAGE_SIZE, page_token=token)
+            request = gateway_v1.ListRequest(tenant=tenant, include_ended=include_ended, page=page)
+            answer = await self.call(KEY_SERVICE + "List", request, gateway_v1.ListResponse)
+            for key in answer.keys:
+                yield key
+            token = answer.page.next_page_token if answer.page else ""
+            if not token:
+                return
+
+    async def revoke_key(self, key_id: str) -> Key:
+        """End a key at once."""
+        request = gateway_v1.RevokeRequest(key_id=key_id)
+        return _present((await self.call(KEY_SERVICE + "Revoke", request, gateway_v1.RevokeResponse)).key)
+
+
+def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> Any:
+    """Turn an answer's endpoint into what a plane needs."""
+    found = _present(endpoint)
+    return endpoint_of(
+        found.address, found.token, found.token_expires_at.timestamp() if found.token_expires_at else None
+    )
+
+
+Present = TypeVar("Present")
+
+
+def _present(value: Present | None) -> Present:
+    if value is None:
+        raise OutcomeUnknown("the answer lacks its record", reason="MALFORMED_ANSWER")
+    return value
+
+
+_shared: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = weakref.WeakKeyDictionary()

@@ -1,0 +1,364 @@
+"""A sandbox: create it, run things in it, read and write its files, delete it.
+
+async with Sandbox.create(ttl_s=600) as sandbox:
+    print((await sandbox.exec("uname -a")).stdout_text)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+from arenero.sdk import commands
+from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
+from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
+from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
+from arenero.sdk.errors import OutcomeUnknown, Unavailable
+from arenero.sdk.files import Files
+from arenero.sdk.terminal import Terminal, size_of
+from arenero.sdk.types import (
+    Event,
+    EventFilter,
+    GetStatsResponse,
+    ImageSource,
+    IsolationLevel,
+    Lifetime,
+    NetworkPolicy,
+    OciLayoutSource,
+    Resources,
+    SandboxSpec,
+    SandboxState,
+    Source,
+    TimeoutAction,
+)
+from arenero.sdk.types import Sandbox as SandboxRecord
+
+_CREATE_TRIES: Final = 3
+_CREATE_WAIT_S: Final = 0.3
+
+
+class Sandbox:
+    """One sandbox. Made by `create`, found by `connect`."""
+
+    def __init__(self, client: Client, record: SandboxRecord, *, owns_client: bool) -> None:
+        self._client = client
+        self._owns_client = owns_client
+        self.record = record
+        """As of the last call that answered it."""
+        self._plane = client.plane(record.id)
+        self.files = Files(self._plane)
+        """Its files."""
+
+    @property
+    def id(self) -> str:
+        """Its id, `sbx_…`."""
+        return self.record.id
+
+    @property
+    def state(self) -> SandboxState:
+        """Its state as of the last call that answered it."""
+        return self.record.state
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether data calls go straight to execd, past the gateway."""
+        return self._plane.is_direct
+
+    @staticmethod
+    def create(  # noqa: PLR0913 - every one is an option by name
+        *,
+        template: str = "",
+        image: str = "",
+        rootfs_directory: str = "",
+        oci_layout: str = "",
+        runtime: str = "",
+        name: str = "",
+        ttl_s: float | None = None,
+        on_timeout: Literal["delete", "pause"] = "delete",
+        cpus: float = 0,
+        memory_bytes: int = 0,
+        pids: int = 0,
+        disk_bytes: int = 0,
+        open_files: int = 0,
+        env: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        network: NetworkPolicy | None = None,
+        user: str = "",
+        workdir: str = "",
+        entrypoint: Sequence[str] = (),
+        ports: Sequence[int] = (),
+        best_effort: bool = False,
+        extensions: Mapping[str, str] | None = None,
+        request_id: str = "",
+        start_timeout_s: float | None = None,
+        traceparent: str = "",
+        client: Client | None = None,
+        spec: SandboxSpec | None = None,
+    ) -> Creating:
+        """Create a sandbox: `await Sandbox.create()`; `async with Sandbox.create() as sandbox` also deletes it.
+
+        Args:
+            template: Name of a template; with none of the sources: the platform's default.
+            image: OCI image reference.
+            rootfs_directory: Directory on the platform's host with an unpacked root file system.
+            oci_layout: Directory on the platform's host with an OCI image layout.
+            runtime: `local`, `docker`, …; empty: the platform's default.
+            name: Display name.
+            ttl_s: Seconds to live; None: until deleted.
+            on_timeout: What happens then.
+            cpus: Cores; 0 for each of the limits: the platform's default.
+            memory_bytes: Memory.
+            pids: Processes and threads.
+            disk_bytes: What it may write to its own layer.
+            open_files: Open files per process.
+            env: Environment of every process in it.
+            metadata: Labels for finding it.
+            network: Where it may connect to; None: nowhere beyond its own loopback.
+            user: Default user of its processes.
+            workdir: Default working directory.
+            entrypoint: Command started when it is up.
+            ports: Ports that it will serve on.
+            best_effort: Accept less isolation than the standard where the host can't give it;
+                `record.isolation.missing` then says what is missing.
+            extensions: Extension settings.
+            request_id: The same id again answers the same sandbox; empty: one of its own.
+            start_timeout_s: How long it may take to run; None: 60 s.
+            traceparent: W3C trace context to continue.
+            client: Connection to use; None: one shared by this event loop.
+            spec: The whole specification at once, instead of the arguments above.
+        """
+        source = None
+        if template:
+            source = Source(template=template)
+        elif image:
+            source = Source(image=ImageSource(reference=image))
+        elif rootfs_directory:
+            source = Source(rootfs_directory=rootfs_directory)
+        elif oci_layout:
+            source = Source(oci_layout=OciLayoutSource(path=oci_layout))
+        wanted = spec or SandboxSpec(
+            name=name,
+            runtime=runtime,
+            isolation_level=IsolationLevel.BEST_EFFORT if best_effort else IsolationLevel.UNSPECIFIED,
+            source=source,
+            resources=Resources(
+                cpus=cpus, memory_bytes=memory_bytes, pids=pids, disk_bytes=disk_bytes, open_files=open_files
+            ),
+            lifetime=Lifetime(
+                ttl=timedelta(seconds=ttl_s) if ttl_s is not None else None,
+                on_timeout=TimeoutAction[on_timeout.upper()],
+            ),
+            network=network,
+            env=dict(env or {}),
+            metadata=dict(metadata or {}),
+            user=user,
+            workdir=workdir,
+            entrypoint=[*entrypoint],
+            ports=[*ports],
+            extensions=dict(extensions or {}),
+        )
+        request = lifecycle_v1.CreateRequest(
+            request_id=request_id or uuid.uuid4().hex,
+            spec=wanted,
+            start_timeout=timedelta(seconds=start_timeout_s) if start_timeout_s is not None else None,
+        )
+        return Creating(request, client, traceparent)
+
+    @classmethod
+    async def connect(cls, sandbox_id: str, *, client: Client | None = None) -> Sandbox:
+        """Find a sandbox by its id.
+
+        Raises:
+            NotFound: There is none in this tenant.
+        """
+        used = client or Client.shared()
+        try:
+            return cls(used, await used.get(sandbox_id), owns_client=client is None)
+        except BaseException:
+            if client is None:
+                await used.release()
+            raise
+
+    async def exec(
+        self, command: Command, *, stdin: bytes | str | None = None, check: bool = False, **options: Any
+    ) -> ExecResult:
+        """Run a command to its end and return its output. A string is a line for the shell, a list is run as it is.
+
+        Args:
+            command: What to run.
+            stdin: Its input; None: none.
+            check: Raise unless it ends with exit code 0.
+            options: As the fields of `ExecOptions`: env, cwd, user, timeout_s, …
+
+        Raises:
+            StartFailed: It never ran.
+            CommandFailed: `check` was asked for and it failed.
+            OutcomeUnknown: The connection broke and could not be resumed.
+        """
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        result = await commands.run(self._plane, command, ExecOptions(**options), stdin=data)
+        return result.check() if check else result
+
+    def stream(self, command: Command, **options: Any) -> AsyncIterator[Frame]:
+        """Run a command and stream its `Output` while it runs, and last its `Exit`. Options and errors as in `exec`."""
+        return commands.stream(self._plane, command, ExecOptions(**options))
+
+    async def start(self, command: Command, *, stdin: bool = False, **options: Any) -> Process:
+        """Start a command and return at once. It runs on when the connection goes. Options and errors as in `exec`.
+
+        Args:
+            command: What to run.
+            stdin: It will be sent input with `Process.write_stdin`.
+            options: As the fields of `ExecOptions`.
+        """
+        return await commands.start(self._plane, command, ExecOptions(**options), stdin=stdin)
+
+    def process(self, exec_id: str) -> Process:
+        """Return the process of an exec that was started before, by whatever client."""
+        return Process(self._plane, exec_id)
+
+    async def terminal(
+        self, command: Command = (), *, rows: int = 24, columns: int = 80, term: str = "xterm-256color", **options: Any
+    ) -> Terminal:
+        """Run a command, or a login shell, in a new terminal. Options and errors as in `exec`."""
+        size = size_of(rows, columns, term)
+        return await Terminal.start(self._plane, command or _LOGIN_SHELL, ExecOptions(**options), size)
+
+    async def attach_terminal(
+        self,
+        exec_id: str,
+        *,
+        role: Literal["writer", "viewer"] = "writer",
+        from_offset: int = 0,
+        takeover: bool = False,
+    ) -> Terminal:
+        """Attach to a terminal that is open, as its one writer or as a viewer."""
+        return await Terminal.attach(self._plane, exec_id, role=role, from_offset=from_offset, takeover=takeover)
+
+    async def refresh(self) -> SandboxRecord:
+        """Read its record again."""
+        self.record = await self._client.get(self.id)
+        return self.record
+
+    async def renew(self, ttl_s: float, *, extend_only: bool = False) -> SandboxRecord:
+        """Let it live for `ttl_s` seconds from now; with `extend_only`, never shorter than before."""
+        request = lifecycle_v1.RenewRequest(sandbox_id=self.id, ttl=timedelta(seconds=ttl_s), extend_only=extend_only)
+        return self._keep((await self._control("Renew", request, lifecycle_v1.RenewResponse)).sandbox)
+
+    async def update_metadata(self, set: Mapping[str, str] | None = None, remove: Sequence[str] = ()) -> SandboxRecord:
+        """Change its labels."""
+        request = lifecycle_v1.UpdateMetadataRequest(sandbox_id=self.id, set=dict(set or {}), remove=[*remove])
+        answer = await self._control("UpdateMetadata", request, lifecycle_v1.UpdateMetadataResponse)
+        return self._keep(answer.sandbox)
+
+    async def stats(self) -> GetStatsResponse:
+        """Measure what it uses, from outside."""
+        request = lifecycle_v1.GetStatsRequest(sandbox_id=self.id)
+        answer: GetStatsResponse = await self._control("GetStats", request, GetStatsResponse)
+        return answer
+
+    async def watch(self) -> AsyncIterator[SandboxRecord]:
+        """Stream its record: the present one, and each later one until it has ended."""
+        request = lifecycle_v1.WatchRequest(sandbox_id=self.id)
+        async for answer in self._client.stream(SANDBOX_SERVICE + "Watch", request, lifecycle_v1.WatchResponse):
+            yield self._keep(answer.sandbox)
+
+    def replay(self, *, from_time: datetime | None = None) -> AsyncIterator[Event]:
+        """Stream all that has happened to it so far."""
+        return self._client.replay(EventFilter(sandbox_id=self.id), from_time=from_time)
+
+    def follow(self, *, from_beginning: bool = False) -> AsyncIterator[Event]:
+        """Stream what happens to it, until the caller leaves."""
+        return self._client.follow(EventFilter(sandbox_id=self.id), from_beginning=from_beginning)
+
+    async def delete(self) -> SandboxRecord:
+        """End it and remove all of it but its record. Deleting it again is no error."""
+        self.record = await self._client.delete(self.id)
+        return self.record
+
+    async def close(self) -> None:
+        """Close this object's connections. The sandbox runs on."""
+        await self._plane.close()
+        if self._owns_client:
+            self._owns_client = False
+            await self._client.release()
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Delete it."""
+        try:
+            await self.delete()
+        finally:
+            await self.close()
+
+    async def _control(self, method: str, request: Any, answer: Any) -> Any:
+        return await self._client.call(SANDBOX_SERVICE + method, request, answer)
+
+    def _keep(self, record: SandboxRecord | None) -> SandboxRecord:
+        self.record = _present(record)
+        return self.record
+
+
+class Creating:
+    """A sandbox on its way: `await` it, or use it as `async with`."""
+
+    def __init__(self, request: lifecycle_v1.CreateRequest, client: Client | None, traceparent: str) -> None:
+        self._request = request
+        self._client = client
+        self._traceparent = traceparent
+        self._made: Sandbox | None = None
+
+    def __await__(self) -> Generator[Any, None, Sandbox]:
+        """Create it."""
+        return self._create().__await__()
+
+    async def __aenter__(self) -> Sandbox:
+        """Create it."""
+        self._made = await self._create()
+        return self._made
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Delete it."""
+        if self._made is not None:
+            await self._made.__aexit__(kind, error, trace)
+
+    async def _create(self) -> Sandbox:
+        client = self._client or Client.shared()
+        try:
+            answer = await self._send(client)
+            sandbox = Sandbox(client, _present(answer.sandbox), owns_client=self._client is None)
+        except BaseException:
+            if self._client is None:
+                await client.release()
+            raise
+        if answer.execd is not None:
+            sandbox._plane.learn(endpoint_from(answer.execd))
+        return sandbox
+
+    async def _send(self, client: Client) -> lifecycle_v1.CreateResponse:
+        """Ask; the request id makes it safe to ask again when the connection broke."""
+        extra = {"traceparent": self._traceparent} if self._traceparent else None
+        for attempt in range(1, _CREATE_TRIES + 1):
+            try:
+                return await client.call(
+                    SANDBOX_SERVICE + "Create", self._request, lifecycle_v1.CreateResponse, extra=extra
+                )
+            except (Unavailable, OutcomeUnknown) as error:
+                if attempt == _CREATE_TRIES:
+                    raise
+                await asyncio.sleep(getattr(error, "retry_after_s", None) or _CREATE_WAIT_S * attempt)
+        raise AssertionError("unreachable")
+
+
+_LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"

@@ -1,0 +1,191 @@
+"""A terminal in a sandbox: what is typed goes in, what the screen would get comes out."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import grpc
+
+from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
+from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
+from arenero.sdk._plane import Plane, stub_method
+from arenero.sdk.commands import Command, ExecOptions, Exit, build_spec, exit_of, start_failed
+from arenero.sdk.errors import OutcomeUnknown, TakenOver, from_rpc
+
+
+class Terminal:
+    """An open terminal. Leaving `async with` detaches: the process runs on and can be attached again by `exec_id`."""
+
+    def __init__(self, call: Any, exec_id: str, pid: int) -> None:
+        self._call = call
+        self.exec_id = exec_id
+        self.pid = pid
+        self.exit: Exit | None = None
+        """How it ended; None while it runs."""
+        self.offset = 0
+        """Bytes of the screen seen so far: where to attach again."""
+        self._unread: list[bytes] = []
+
+    @classmethod
+    async def start(cls, plane: Plane, command: Command, options: ExecOptions, size: exec_pb2.Pty) -> Terminal:
+        """Run a command in a new terminal.
+
+        Raises:
+            StartFailed: It never ran.
+        """
+        spec = build_spec(command, options)
+        spec.pty.CopyFrom(size)
+        start = exec_service_pb2.InteractStart(exec_id=str(uuid.uuid4()), spec=spec)
+        return await cls._open(plane, exec_service_pb2.InteractRequest(start=start))
+
+    @classmethod
+    async def attach(
+        cls,
+        plane: Plane,
+        exec_id: str,
+        *,
+        role: Literal["writer", "viewer"] = "writer",
+        from_offset: int = 0,
+        takeover: bool = False,
+    ) -> Terminal:
+        """Attach to a terminal, with what the screen has got since `from_offset`.
+
+        Raises:
+            Conflict: Another client is writing, and `takeover` was not asked for.
+        """
+        attach = exec_service_pb2.InteractAttach(
+            exec_id=exec_id,
+            role=f"ATTACH_ROLE_{role.upper()}",
+            takeover=takeover,
+            from_offsets=[exec_pb2.StreamOffset(stream=exec_pb2.OUTPUT_STREAM_PTY, offset=from_offset)],
+        )
+        return await cls._open(plane, exec_service_pb2.InteractRequest(attach=attach))
+
+    @classmethod
+    async def _open(cls, plane: Plane, first: exec_service_pb2.InteractRequest) -> Terminal:
+        channels, channel, call_metadata = await plane.stream()
+        call = stub_method(channels, channel, ExecServiceStub, "Interact")(metadata=call_metadata)
+        try:
+            await call.write(first)
+            answer = await call.read()
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc(error, sent=True) from None
+        if answer is grpc.aio.EOF:
+            raise from_rpc(await _status_error(call), sent=True)
+        kind = answer.WhichOneof("frame")
+        if kind == "ended":
+            raise start_failed(answer.ended.start_failure)
+        record = answer.started.exec if kind == "started" else answer.exec
+        return cls(call, record.exec_id, record.pid)
+
+    async def write(self, data: bytes | str) -> None:
+        """Type."""
+        await self._send(exec_service_pb2.InteractRequest(stdin=data.encode() if isinstance(data, str) else data))
+
+    async def resize(self, rows: int, columns: int, *, width_px: int = 0, height_px: int = 0) -> None:
+        """Change the size."""
+        size = exec_pb2.Pty(rows=rows, columns=columns, width_px=width_px, height_px=height_px)
+        await self._send(exec_service_pb2.InteractRequest(resize=size))
+
+    async def signal(self, name: str) -> None:
+        """Send a signal to the foreground process group."""
+        await self._send(exec_service_pb2.InteractRequest(signal=name))
+
+    async def read(self) -> bytes:
+        """Wait for output; empty when the process has ended, and `exit` then says how.
+
+        Raises:
+            TakenOver: Another client writes from now on.
+            OutcomeUnknown: The connection broke.
+        """
+        if self._unread:
+            return self._unread.pop(0)
+        while self.exit is None:
+            try:
+                frame = await self._call.read()
+            except grpc.aio.AioRpcError as error:
+                raise from_rpc(error, sent=True) from None
+            if frame is grpc.aio.EOF:
+                raise from_rpc(await _status_error(self._call), sent=True)
+            kind = frame.WhichOneof("frame")
+            if kind == "output":
+                self.offset = frame.output.offset + len(frame.output.data)
+                return bytes(frame.output.data)
+            if kind == "gap":
+                self.offset = frame.gap.to_offset
+            elif kind == "ended":
+                self.exit = exit_of(frame.ended)
+            elif kind == "taken_over":
+                raise TakenOver("another client took over this terminal", reason="TAKEN_OVER")
+        return b""
+
+    async def read_until(self, marker: bytes | str) -> bytes:
+        """Read until the output holds `marker`, and return all up to its end; what came after it is read next.
+
+        Raises:
+            OutcomeUnknown: The process ended without it.
+        """
+        wanted = marker.encode() if isinstance(marker, str) else marker
+        seen = b""
+        while wanted not in seen:
+            piece = await self.read()
+            if not piece:
+                raise OutcomeUnknown(f"the process ended without {wanted!r}; it wrote {seen[-2000:]!r}")
+            seen += piece
+        end = seen.index(wanted) + len(wanted)
+        if rest := seen[end:]:
+            self._unread.insert(0, rest)
+        return seen[:end]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Read to the end."""
+        while piece := await self.read():
+            yield piece
+
+    async def detach(self) -> None:
+        """Leave; the process runs on."""
+        if self.exit is None and not self._call.done():
+            await self._send(exec_service_pb2.InteractRequest(detach=True))
+            await self._call.done_writing()
+        self._call.cancel()
+
+    async def hangup(self) -> Exit:
+        """Hang up the line, as closing a terminal window does, and wait for the end."""
+        await self._send(exec_service_pb2.InteractRequest(hangup=True))
+        while self.exit is None and await self.read():
+            pass
+        assert self.exit is not None
+        return self.exit
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Detach."""
+        await self.detach()
+
+    async def _send(self, request: exec_service_pb2.InteractRequest) -> None:
+        try:
+            await self._call.write(request)
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc(error, sent=True) from None
+        except asyncio.InvalidStateError:
+            raise OutcomeUnknown("the terminal's connection is closed", reason="STREAM_BROKEN") from None
+
+
+def size_of(rows: int, columns: int, term: str) -> exec_pb2.Pty:
+    """Build a terminal's shape."""
+    return exec_pb2.Pty(rows=rows, columns=columns, term=term)
+
+
+async def _status_error(call: Any) -> grpc.aio.AioRpcError:
+    return grpc.aio.AioRpcError(
+        await call.code(), await call.initial_metadata(), await call.trailing_metadata(), details=await call.details()
+    )
