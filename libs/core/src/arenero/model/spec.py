@@ -35,11 +35,16 @@ MAX_ARGV_BYTES: Final = 128 * KIB
 MAX_REFERENCE_BYTES: Final = 512
 MIN_IDLE_S: Final = 30.0
 
-EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _METADATA_KEY: Final = re.compile(r"[A-Za-z0-9._/-]{1,63}")
 _USER: Final = re.compile(r"[a-z_][a-z0-9_-]{0,31}|[0-9]{1,10}(?::[0-9]{1,10})?")
 _MAX_UID: Final = 2**32 - 2
+
+
+def _nothing() -> Mapping[str, str]:
+    """Return the one empty mapping: a record without labels should not own a dictionary."""
+    return _NOTHING
 
 
 class IsolationLevel(Enum):
@@ -156,8 +161,8 @@ class SandboxSpec:
     lifetime: Lifetime = field(default_factory=Lifetime)
     network: NetworkPolicy | None = None
     """None: nowhere beyond loopback."""
-    env: Mapping[str, str] = EMPTY
-    metadata: Mapping[str, str] = EMPTY
+    env: Mapping[str, str] = field(default_factory=_nothing)
+    metadata: Mapping[str, str] = field(default_factory=_nothing)
     user: str = ""
     """A name, or `uid[:gid]`."""
     workdir: str = ""
@@ -166,7 +171,7 @@ class SandboxSpec:
     ports: tuple[int, ...] = ()
     idle: IdlePolicy | None = None
     vault_id: VaultId | None = None
-    extensions: Mapping[str, str] = EMPTY
+    extensions: Mapping[str, str] = field(default_factory=_nothing)
 
 
 def check_spec(spec: SandboxSpec, *, path: str = "spec") -> list[FieldError]:
