@@ -70,6 +70,10 @@ class _Session:
                 return None
             self._control(status, message)
 
+    def wake(self) -> None:
+        """Let a waiting `next` end with ConnectionLost."""
+        self._inbox.cut()
+
     async def _pull(self) -> None:
         wanted = _BATCH - self._asked
         body = _waiting_pull(wanted) if self._waits else {"batch": wanted, "no_wait": True}
@@ -127,8 +131,10 @@ class NatsFollowing:
                     self._session = await self._open()
                 entry = await self._session.next()
             except (SessionOver, OutcomeUnknown, Unavailable) as error:
-                _log.info("bus.follow.reopened", extra={"stream": self._stream, "cause": str(error)})
                 await self._end_session()
+                if self._closed.is_set():
+                    break
+                _log.info("bus.follow.reopening", extra={"stream": self._stream, "cause": str(error)})
                 backoff_s = await self._pause(backoff_s)
                 continue
             if entry is None or (self._next is not None and entry.sequence < self._next):
@@ -144,6 +150,8 @@ class NatsFollowing:
     async def close(self) -> None:
         """Stop; safe to call twice."""
         self._closed.set()
+        if self._session is not None:
+            self._session.wake()
         await self._end_session()
 
     async def __aenter__(self) -> Self:

@@ -8,8 +8,8 @@ What every implementation promises (`arenero.testing.bus_suite` checks it):
 
 - A guarded append is stored and acknowledged, or raises; of N writers that expect the same revision exactly one wins.
 - An acknowledged append is there after the server was killed and started again.
-- Repeating an append with the same `message_id` within `DUPLICATE_WINDOW_S` stores nothing and returns the first
-  sequence with `duplicate=True`.
+- Repeating an append with the same `message_id` and expected revision stores nothing and returns the first sequence
+  with `duplicate=True`, whatever was appended since. Unguarded, ids are remembered for `DUPLICATE_WINDOW_S`.
 - `follow` yields every matching message once, in order, over reconnects and restarts of the server, until cancelled.
 
 What it does not do: know what a message means (`envelope`), build subjects (`subjects`), or decide (services do).

@@ -62,13 +62,14 @@ class MemoryEventLog:
         check_message(self._subject_filter, subject, data)
         check_key(key_filter, subject)
         self._check_there()
-        if known := self._known(message_id):
-            return known
         last = self._find_last(key_filter)
         revision = last.sequence if last else 0
-        if revision != expected_revision:
-            raise lost_race(key_filter, expected_revision, revision)
-        return await self._store(subject, data, message_id, headers)
+        if revision == expected_revision:
+            return self._known(message_id) or await self._store(subject, data, message_id, headers)
+        for entry in await self.history(key_filter, from_sequence=expected_revision + 1, limit=len(self._entries)):
+            if entry.message_id == message_id:
+                return Appended(entry.sequence, duplicate=True)
+        raise lost_race(key_filter, expected_revision, revision)
 
     async def publish(
         self, subject: str, data: bytes, *, message_id: str, headers: Mapping[str, str] | None = None

@@ -1,8 +1,8 @@
 """The log over NATS JetStream: one stream, many writers.
 
 The guard is the server's: `Nats-Expected-Last-Subject-Sequence` with the key as its `-Subject`. An append whose
-acknowledgement was lost is sent again with the same `Nats-Msg-Id` until the log's patience is over: if the first one
-was stored, the server answers with its sequence and `duplicate`, so one append is one message.
+acknowledgement was lost is sent again with the same `Nats-Msg-Id` until the log's patience is over. If the first one was
+stored, the repeat finds it, by the id, so one append is one message.
 """
 
 from __future__ import annotations
@@ -178,14 +178,25 @@ class NatsEventLog:
         return Appended(int(receipt["seq"]), bool(receipt.get("duplicate", False)))
 
     async def _settle(self, key_filter: str, expected: int, message_id: str, error: Conflict) -> Appended:
-        """Tell a lost race from our own message, stored longer ago than the server remembers ids."""
+        """Tell a lost race from our own message, stored by an earlier try.
+
+        The server compares revisions before it looks at message ids, so a repeat of what was stored meets its own
+        message as the newer revision. Everything under the key since the expected revision is looked through.
+        """
+        found, revision = expected, 0
         try:
-            last = await self.last(key_filter)
+            while batch := await self.history(key_filter, from_sequence=found + 1, limit=_HISTORY_BATCH):
+                for entry in batch:
+                    if entry.message_id == message_id:
+                        return Appended(entry.sequence, duplicate=True)
+                found = revision = batch[-1].sequence
+            if not revision and (last := await self.last(key_filter)):
+                revision = last.sequence
         except Unavailable:
-            raise lost_race(key_filter, expected, None) from error
-        if last and last.message_id == message_id:
-            return Appended(last.sequence, duplicate=True)
-        raise lost_race(key_filter, expected, last.sequence if last else 0) from error
+            raise OutcomeUnknown(
+                "the append was refused, perhaps because an earlier try was stored", reason="BUS_NO_ANSWER"
+            ) from error
+        raise lost_race(key_filter, expected, revision) from error
 
     async def _direct(self, body: Mapping[str, object]) -> Msg:
         """Ask for one message by direct get, once more if the first answer was lost."""
