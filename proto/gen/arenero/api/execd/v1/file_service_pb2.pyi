@@ -123,14 +123,16 @@ class WriteFinish(_message.Message):
     def __init__(self, size_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ...) -> None: ...
 
 class WriteResponse(_message.Message):
-    __slots__ = ("stat", "written_in_place", "received_bytes")
+    __slots__ = ("stat", "written_in_place", "received_bytes", "attributes_refused")
     STAT_FIELD_NUMBER: _ClassVar[int]
     WRITTEN_IN_PLACE_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ATTRIBUTES_REFUSED_FIELD_NUMBER: _ClassVar[int]
     stat: _file_pb2.FileStat
     written_in_place: bool
     received_bytes: int
-    def __init__(self, stat: _Optional[_Union[_file_pb2.FileStat, _Mapping]] = ..., written_in_place: _Optional[bool] = ..., received_bytes: _Optional[int] = ...) -> None: ...
+    attributes_refused: bool
+    def __init__(self, stat: _Optional[_Union[_file_pb2.FileStat, _Mapping]] = ..., written_in_place: _Optional[bool] = ..., received_bytes: _Optional[int] = ..., attributes_refused: _Optional[bool] = ...) -> None: ...
 
 class WriteStatusRequest(_message.Message):
     __slots__ = ("root", "path", "upload_id")
@@ -297,7 +299,7 @@ class SymlinkResponse(_message.Message):
     def __init__(self, stat: _Optional[_Union[_file_pb2.FileStat, _Mapping]] = ...) -> None: ...
 
 class SearchRequest(_message.Message):
-    __slots__ = ("root", "path", "glob", "content", "exclude", "limit", "ignore_case", "depth")
+    __slots__ = ("root", "path", "glob", "content", "exclude", "limit", "ignore_case", "depth", "types")
     ROOT_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     GLOB_FIELD_NUMBER: _ClassVar[int]
@@ -306,6 +308,7 @@ class SearchRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     IGNORE_CASE_FIELD_NUMBER: _ClassVar[int]
     DEPTH_FIELD_NUMBER: _ClassVar[int]
+    TYPES_FIELD_NUMBER: _ClassVar[int]
     root: _file_pb2.FileRoot
     path: bytes
     glob: str
@@ -314,7 +317,8 @@ class SearchRequest(_message.Message):
     limit: int
     ignore_case: bool
     depth: int
-    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., glob: _Optional[str] = ..., content: _Optional[str] = ..., exclude: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., ignore_case: _Optional[bool] = ..., depth: _Optional[int] = ...) -> None: ...
+    types: _containers.RepeatedScalarFieldContainer[_file_pb2.FileType]
+    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., glob: _Optional[str] = ..., content: _Optional[str] = ..., exclude: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., ignore_case: _Optional[bool] = ..., depth: _Optional[int] = ..., types: _Optional[_Iterable[_Union[_file_pb2.FileType, str]]] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
     __slots__ = ("matches", "truncated", "unreadable")
@@ -391,16 +395,18 @@ class DownloadArchiveRequest(_message.Message):
     def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., base: _Optional[bytes] = ..., paths: _Optional[_Iterable[bytes]] = ..., exclude: _Optional[_Iterable[str]] = ..., compression: _Optional[_Union[ArchiveCompression, str]] = ...) -> None: ...
 
 class DownloadArchiveResponse(_message.Message):
-    __slots__ = ("data", "entries", "skipped", "end")
+    __slots__ = ("data", "entries", "skipped", "end", "skipped_count")
     DATA_FIELD_NUMBER: _ClassVar[int]
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_COUNT_FIELD_NUMBER: _ClassVar[int]
     data: bytes
     entries: int
     skipped: _containers.RepeatedScalarFieldContainer[bytes]
     end: bool
-    def __init__(self, data: _Optional[bytes] = ..., entries: _Optional[int] = ..., skipped: _Optional[_Iterable[bytes]] = ..., end: _Optional[bool] = ...) -> None: ...
+    skipped_count: int
+    def __init__(self, data: _Optional[bytes] = ..., entries: _Optional[int] = ..., skipped: _Optional[_Iterable[bytes]] = ..., end: _Optional[bool] = ..., skipped_count: _Optional[int] = ...) -> None: ...
 
 class UploadArchiveRequest(_message.Message):
     __slots__ = ("open", "data")
@@ -437,7 +443,7 @@ class UploadArchiveResponse(_message.Message):
     def __init__(self, entries: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
 
 class WatchDirectoryRequest(_message.Message):
-    __slots__ = ("root", "path", "recursive", "ignore", "coalesce", "cursor", "watch_id")
+    __slots__ = ("root", "path", "recursive", "ignore", "coalesce", "cursor", "watch_id", "heartbeat")
     ROOT_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     RECURSIVE_FIELD_NUMBER: _ClassVar[int]
@@ -445,6 +451,7 @@ class WatchDirectoryRequest(_message.Message):
     COALESCE_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     WATCH_ID_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     root: _file_pb2.FileRoot
     path: bytes
     recursive: bool
@@ -452,7 +459,8 @@ class WatchDirectoryRequest(_message.Message):
     coalesce: _duration_pb2.Duration
     cursor: int
     watch_id: str
-    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., recursive: _Optional[bool] = ..., ignore: _Optional[_Iterable[str]] = ..., coalesce: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., cursor: _Optional[int] = ..., watch_id: _Optional[str] = ...) -> None: ...
+    heartbeat: _duration_pb2.Duration
+    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., recursive: _Optional[bool] = ..., ignore: _Optional[_Iterable[str]] = ..., coalesce: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., cursor: _Optional[int] = ..., watch_id: _Optional[str] = ..., heartbeat: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class WatchDirectoryResponse(_message.Message):
     __slots__ = ("watch_id", "cursor", "changes", "overflow")

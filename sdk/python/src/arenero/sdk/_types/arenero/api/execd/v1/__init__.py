@@ -2328,7 +2328,7 @@ default_message_pool.register_message("arenero.api.execd.v1", "DownloadArchiveRe
 @dataclass(eq=False, repr=False)
 class DownloadArchiveResponse(betterproto2.Message):
     """
-    DownloadArchiveResponse is a part of an archive.
+    DownloadArchiveResponse is a part of an archive in pax format; holes of sparse files are left out in GNU's way.
     """
 
     data: "bytes" = betterproto2.field(1, betterproto2.TYPE_BYTES)
@@ -2343,12 +2343,17 @@ class DownloadArchiveResponse(betterproto2.Message):
 
     skipped: "list[bytes]" = betterproto2.field(3, betterproto2.TYPE_BYTES, repeated=True)
     """
-    Entries that vanished or changed while being packed; in the last message.
+    Entries that vanished, shrank or could not be read while being packed, and sockets; the first 1000, in the last message.
     """
 
     end: "bool" = betterproto2.field(4, betterproto2.TYPE_BOOL)
     """
     The last message.
+    """
+
+    skipped_count: "int" = betterproto2.field(5, betterproto2.TYPE_UINT64)
+    """
+    How many there were of them; in the last message.
     """
 
 
@@ -2720,12 +2725,14 @@ class FileRoot(betterproto2.Message):
 
     root: "bytes" = betterproto2.field(1, betterproto2.TYPE_BYTES)
     """
-    Absolute directory that the call must not leave, through `..` or symbolic links. Empty: the whole sandbox.
+    Absolute directory that the call must not leave, through `..` or symbolic links. Relative paths start there, absolute
+    ones must lie below it. Empty: the whole sandbox; relative paths then start at the default user's home.
     """
 
     as_user: "str" = betterproto2.field(2, betterproto2.TYPE_STRING)
     """
-    Act with this user's rights. Empty: execd's own, which reach every file of the sandbox.
+    Act with this user's rights: a name, a number, or `user:group`. Empty: execd's own, which reach every file of the
+    sandbox.
     """
 
     isolation_session_id: "str" = betterproto2.field(3, betterproto2.TYPE_STRING)
@@ -4218,7 +4225,7 @@ class ReadRequest(betterproto2.Message):
 
     length: "int" = betterproto2.field(4, betterproto2.TYPE_UINT64)
     """
-    Number of bytes; 0: to the end.
+    Number of bytes; 0: to the end, as it is when the call begins.
     """
 
     sparse: "bool" = betterproto2.field(5, betterproto2.TYPE_BOOL)
@@ -4547,7 +4554,7 @@ class ReplaceResult(betterproto2.Message):
 
     reason: "str" = betterproto2.field(3, betterproto2.TYPE_STRING)
     """
-    Reason in UPPER_SNAKE_CASE; empty when done.
+    Reason in UPPER_SNAKE_CASE, `NOT_APPLIED` where another change's failure kept this one back; empty when done.
     """
 
     message: "str" = betterproto2.field(4, betterproto2.TYPE_STRING)
@@ -5057,7 +5064,8 @@ class SearchRequest(betterproto2.Message):
 
     content: "str" = betterproto2.field(4, betterproto2.TYPE_STRING)
     """
-    Regular expression (RE2 subset of Python's syntax, linear) looked for in each line of regular files; empty: names only.
+    Regular expression in RE2's syntax, looked for in each line of regular files in time linear in their size; empty: names
+    only. Lines are bytes; those over 1 MiB are searched in parts.
     """
 
     exclude: "list[str]" = betterproto2.field(5, betterproto2.TYPE_STRING, repeated=True)
@@ -5077,7 +5085,12 @@ class SearchRequest(betterproto2.Message):
 
     depth: "int" = betterproto2.field(8, betterproto2.TYPE_UINT32)
     """
-    Levels below the directory; 0: no limit.
+    Levels below the directory; 0: no limit but 512.
+    """
+
+    types: "list[FileType]" = betterproto2.field(9, betterproto2.TYPE_ENUM, repeated=True)
+    """
+    Kinds of entries to give; empty: all.
     """
 
 
@@ -5102,7 +5115,7 @@ class SearchResponse(betterproto2.Message):
 
     unreadable: "int" = betterproto2.field(3, betterproto2.TYPE_UINT64)
     """
-    Files that could not be read; in the last message.
+    Files and directories that could not be read; in the last message.
     """
 
 
@@ -5970,12 +5983,19 @@ class WatchDirectoryRequest(betterproto2.Message):
 
     cursor: "int" = betterproto2.field(6, betterproto2.TYPE_UINT64)
     """
-    Go on after this cursor of an earlier stream of this watch; 0: from now.
+    Go on after this cursor of an earlier stream of this watch; 0: with the oldest change that is kept.
     """
 
     watch_id: "str" = betterproto2.field(7, betterproto2.TYPE_STRING)
     """
-    Id of the watch to go on with, from its first message; empty: a new one.
+    Id of the watch to go on with, from its first message; empty: a new one. It is kept for a while after its stream ends.
+    """
+
+    heartbeat: "datetime.timedelta | None" = betterproto2.field(
+        8, betterproto2.TYPE_MESSAGE, unwrap=lambda: ____google__protobuf__.Duration, optional=True
+    )
+    """
+    Send a sign of life so often while nothing changes. Unset: 15 s; at least 1 s.
     """
 
 
@@ -6050,14 +6070,15 @@ class WriteFinish(betterproto2.Message):
     WriteFinish ends a write.
     """
 
-    size_bytes: "int" = betterproto2.field(1, betterproto2.TYPE_UINT64)
+    size_bytes: "int | None" = betterproto2.field(1, betterproto2.TYPE_UINT64, optional=True)
     """
-    Size of the whole file in bytes.
+    Size of the whole file in bytes, a hole at its end included; of what was appended, to be checked, with append. Unset: the
+    end of the last chunk, or the size it has when written in place.
     """
 
     sha256: "bytes" = betterproto2.field(2, betterproto2.TYPE_BYTES)
     """
-    SHA-256 of the whole file, to be checked; empty: not checked.
+    SHA-256 of the whole file, of the appended bytes with append, to be checked; empty: not checked.
     """
 
 
@@ -6082,7 +6103,7 @@ class WriteOpen(betterproto2.Message):
 
     mode: "int | None" = betterproto2.field(3, betterproto2.TYPE_UINT32, optional=True)
     """
-    Permission bits of a new file; unset: 0644. An existing file keeps its own unless this is set.
+    Permission bits of a new file; unset: 0644. An existing file keeps its own unless this is set, without set-id bits.
     """
 
     ownership: "Ownership | None" = betterproto2.field(4, betterproto2.TYPE_MESSAGE, optional=True)
@@ -6162,12 +6183,17 @@ class WriteResponse(betterproto2.Message):
 
     written_in_place: "bool" = betterproto2.field(2, betterproto2.TYPE_BOOL)
     """
-    The file system refuses renames, so it was written in place.
+    It was written in place: as asked, or since the file system refuses renames.
     """
 
     received_bytes: "int" = betterproto2.field(3, betterproto2.TYPE_UINT64)
     """
     Bytes received in this call.
+    """
+
+    attributes_refused: "bool" = betterproto2.field(4, betterproto2.TYPE_BOOL)
+    """
+    The file system can't hold the owner or the mode: `stat` says what it has instead.
     """
 
 
@@ -6207,7 +6233,7 @@ class WriteStatusResponse(betterproto2.Message):
 
     received_offset: "int" = betterproto2.field(1, betterproto2.TYPE_UINT64)
     """
-    All bytes below this offset are there.
+    All chunks below this offset are there. 0: none, or the upload isn't known any more.
     """
 
 
