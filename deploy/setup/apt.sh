@@ -3,6 +3,9 @@
 # Usage: apt.sh PACKAGE...
 set -euo pipefail
 
+# Another distribution: its packages have other names, and what is missing shows in `arenero doctor`.
+command -v dpkg-query >/dev/null || exit 0
+
 missing=()
 for package in "$@"; do
     status="$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)"
@@ -15,9 +18,8 @@ if [[ $(id -u) != 0 ]]; then
     exit 1
 fi
 
+echo "installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-# Lists older than a day may name versions that the mirror no longer has.
-if [[ -z $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -1 -print -quit 2>/dev/null) ]]; then
-    apt-get update -qq </dev/null
-fi
+# Always: old lists name versions that the mirror no longer has, and the lists' own times don't tell their age.
+apt-get update -qq </dev/null || echo "apt-get update failed; going on with the lists that are there" >&2
 apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null >/dev/null

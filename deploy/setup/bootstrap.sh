@@ -34,7 +34,9 @@ if ! has_venv "$python"; then
     # Debian splits the venv module from the interpreter.
     if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
         "$(dirname "$0")/apt.sh" python3-venv
-        has_venv "$python" || python=/usr/bin/python3
+        if ! has_venv "$python" && supported /usr/bin/python3; then
+            python=/usr/bin/python3
+        fi
     fi
     if ! has_venv "$python"; then
         echo "missing: the venv module of $python; as root: apt-get install python3-venv" >&2
