@@ -13,6 +13,35 @@ from tests.style.sources import Module, distributions, modules, modules_of
 MODULES = pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
 
 
+EDGE_PACKAGES = {"rpc", "gateway", "sdk", "cli"}
+"""All edge: their whole business is what goes over the wire."""
+
+EDGE_MODULES = {"servicer", "servicers", "subscriptions", "wiring"}
+"""Where a service or a guest meets the wire; also `<noun>_servicer`."""
+
+
+def is_edge(module: Module) -> bool:
+    return (
+        module.parts[0] in EDGE_PACKAGES
+        or not EDGE_MODULES.isdisjoint(module.parts)
+        or module.path.stem.endswith("_servicer")
+    )
+
+
+@MODULES
+def test_grpc_stays_at_the_edges(module: Module) -> None:
+    """Domain code raises `arenero.errors` and knows no transport; `host` serves and may ask for health."""
+    grpc = [name for name in module.imports if name.partition(".")[0] in {"grpc", "grpc_health", "grpc_reflection"}]
+    assert not grpc or is_edge(module) or module.parts[0] == "host"
+
+
+@MODULES
+def test_generated_messages_stay_at_the_edges(module: Module) -> None:
+    """What is between the edges speaks in `arenero.model`; the bus carries events and so knows their message."""
+    generated = [name for name in module.imports if name.startswith("arenero.api.")]
+    assert not generated or is_edge(module) or module.parts[0] == "bus"
+
+
 @MODULES
 def test_otel_sdk_stays_in_telemetry(module: Module) -> None:
     """Everyone may start a span; only one place decides where spans go."""

@@ -10,8 +10,8 @@ from tests.style.sources import ROOT, Module, modules
 KINDS = ("unit", "contract", "integration", "e2e", "security")
 """Where a partner may live. Not unit, when only the real thing proves anything: a kernel, a broker, a process."""
 
-WIRED = {"__main__", "wiring"}
-"""Composition: no decisions of their own, and every test above unit runs through them."""
+WIRED = {"__init__", "__main__", "wiring"}
+"""Composition: no decisions of their own, and every test above unit runs through them. (A suite is itself a test.)"""
 
 ELSEWHERE: dict[str, str] = {}
 """Modules whose test has another name, as a path below tests/: one file that covers several, or a suite over many."""
@@ -39,7 +39,8 @@ def is_declaration(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def needs_partner(module: Module) -> bool:
-    return module.path.name != "__init__.py" and module.path.stem not in WIRED and has_behaviour(module)
+    stem = module.path.stem
+    return stem not in WIRED and not stem.endswith("suite") and has_behaviour(module)
 
 
 def partners(module: Module) -> list[Path]:
