@@ -93,7 +93,7 @@ class WriteRequest(_message.Message):
     def __init__(self, open: _Optional[_Union[WriteOpen, _Mapping]] = ..., offset: _Optional[int] = ..., data: _Optional[bytes] = ..., finish: _Optional[_Union[WriteFinish, _Mapping]] = ...) -> None: ...
 
 class WriteOpen(_message.Message):
-    __slots__ = ("root", "path", "mode", "ownership", "make_parents", "write_mode", "upload_id", "expected_size_bytes", "sync")
+    __slots__ = ("root", "path", "mode", "ownership", "make_parents", "write_mode", "upload_id", "expected_size_bytes", "sync", "checksum")
     ROOT_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +103,7 @@ class WriteOpen(_message.Message):
     UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
     SYNC_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
     root: _file_pb2.FileRoot
     path: bytes
     mode: int
@@ -112,7 +113,8 @@ class WriteOpen(_message.Message):
     upload_id: str
     expected_size_bytes: int
     sync: bool
-    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., mode: _Optional[int] = ..., ownership: _Optional[_Union[_file_pb2.Ownership, _Mapping]] = ..., make_parents: _Optional[bool] = ..., write_mode: _Optional[_Union[WriteMode, str]] = ..., upload_id: _Optional[str] = ..., expected_size_bytes: _Optional[int] = ..., sync: _Optional[bool] = ...) -> None: ...
+    checksum: bool
+    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., mode: _Optional[int] = ..., ownership: _Optional[_Union[_file_pb2.Ownership, _Mapping]] = ..., make_parents: _Optional[bool] = ..., write_mode: _Optional[_Union[WriteMode, str]] = ..., upload_id: _Optional[str] = ..., expected_size_bytes: _Optional[int] = ..., sync: _Optional[bool] = ..., checksum: _Optional[bool] = ...) -> None: ...
 
 class WriteFinish(_message.Message):
     __slots__ = ("size_bytes", "sha256")

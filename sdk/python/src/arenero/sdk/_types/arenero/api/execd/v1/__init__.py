@@ -6136,6 +6136,11 @@ class WriteOpen(betterproto2.Message):
     Flush to disk before the answer.
     """
 
+    checksum: "bool" = betterproto2.field(10, betterproto2.TYPE_BOOL)
+    """
+    A SHA-256 comes with `finish`: it is then computed while the file arrives and not by reading it once more.
+    """
+
 
 default_message_pool.register_message("arenero.api.execd.v1", "WriteOpen", WriteOpen)
 
