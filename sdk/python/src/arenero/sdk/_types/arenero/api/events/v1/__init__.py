@@ -37,6 +37,7 @@ __all__ = (
     "ReplayResponse",
     "SandboxClaimed",
     "SandboxEvent",
+    "SandboxExit",
     "SandboxFailed",
     "SandboxForked",
     "SandboxInternal",
@@ -1139,6 +1140,31 @@ default_message_pool.register_message("arenero.api.events.v1", "SandboxEvent", S
 
 
 @dataclass(eq=False, repr=False)
+class SandboxExit(betterproto2.Message):
+    """
+    SandboxExit is how the first process of a sandbox ended.
+    """
+
+    exit_code: "int | None" = betterproto2.field(1, betterproto2.TYPE_INT32, optional=True)
+    """
+    Exit code; unset when a signal ended it.
+    """
+
+    signal: "int | None" = betterproto2.field(2, betterproto2.TYPE_INT32, optional=True)
+    """
+    Signal's number; unset when it exited.
+    """
+
+    oom_killed: "bool" = betterproto2.field(3, betterproto2.TYPE_BOOL)
+    """
+    The kernel ended it for lack of memory.
+    """
+
+
+default_message_pool.register_message("arenero.api.events.v1", "SandboxExit", SandboxExit)
+
+
+@dataclass(eq=False, repr=False)
 class SandboxFailed(betterproto2.Message):
     """
     SandboxFailed: it ended against the plan.
@@ -1205,6 +1231,31 @@ class SandboxInternal(betterproto2.Message):
     )
     """
     How long the creation may take.
+    """
+
+    execd_address: "str" = betterproto2.field(5, betterproto2.TYPE_STRING)
+    """
+    gRPC target of execd; empty: there is none.
+    """
+
+    undoing: "bool" = betterproto2.field(6, betterproto2.TYPE_BOOL)
+    """
+    The saga under way failed and what it did is being undone.
+    """
+
+    failure_kind: "str" = betterproto2.field(7, betterproto2.TYPE_STRING)
+    """
+    Class of the error that a failed creation is answered with, for example `ResourceExhausted`; empty: none.
+    """
+
+    failure_field: "str" = betterproto2.field(8, betterproto2.TYPE_STRING)
+    """
+    Path of the request field that the failure is about; empty when it is about none.
+    """
+
+    exit: "SandboxExit | None" = betterproto2.field(9, betterproto2.TYPE_MESSAGE, optional=True)
+    """
+    How its first process ended; unset while it hasn't, or when nobody can tell.
     """
 
 
