@@ -285,9 +285,9 @@ class Process:
             exec_id=self.exec_id, offset=self._stdin_offset, data=to_bytes(data), end_of_file=end
         )
         channels, channel, call_metadata = await self._plane.short()
-        call = stub_method(channels, channel, ExecServiceStub, "WriteStdin")(iter([request]), metadata=call_metadata)
+        writing = stub_method(channels, channel, ExecServiceStub, "WriteStdin")(iter([request]), metadata=call_metadata)
         try:
-            async for answer in call:
+            async for answer in writing:
                 self._stdin_offset = answer.acknowledged_offset
         except grpc.aio.AioRpcError as error:
             raise from_rpc(error, sent=True) from None
@@ -298,8 +298,13 @@ class Process:
         await self._call("CloseStdin", exec_service_pb2.CloseStdinRequest(exec_id=self.exec_id))
 
     async def _call(self, method: str, request: Any) -> Any:
-        channels, channel, call_metadata = await self._plane.short()
-        return await unary(stub_method(channels, channel, ExecServiceStub, method)(request, metadata=call_metadata))
+        return await call(self._plane, method, request)
+
+
+async def call(plane: Plane, method: str, request: Any) -> Any:
+    """Make a unary call to ExecService."""
+    channels, channel, call_metadata = await plane.short()
+    return await unary(stub_method(channels, channel, ExecServiceStub, method)(request, metadata=call_metadata))
 
 
 async def start(plane: Plane, command: Command, options: ExecOptions, *, stdin: bool = False) -> Process:
@@ -311,8 +316,7 @@ async def start(plane: Plane, command: Command, options: ExecOptions, *, stdin: 
     spec = build_spec(command, options)
     spec.stdin = exec_pb2.STDIN_MODE_STREAM if stdin else exec_pb2.STDIN_MODE_NONE
     request = exec_service_pb2.StartRequest(exec_id=str(uuid.uuid4()), spec=spec)
-    channels, channel, call_metadata = await plane.short()
-    answer = await unary(stub_method(channels, channel, ExecServiceStub, "Start")(request, metadata=call_metadata))
+    answer = await call(plane, "Start", request)
     if answer.HasField("failure"):
         raise start_failed(answer.failure)
     return Process(plane, answer.started.exec.exec_id, answer.started.exec.pid)
@@ -374,9 +378,9 @@ async def resume_frames(plane: Plane, method: str, request: Any, exec_id: str) -
     has_started = False
     while True:
         channels, channel, call_metadata = await plane.stream()
-        call = stub_method(channels, channel, ExecServiceStub, method)(request, metadata=call_metadata)
+        frames = stub_method(channels, channel, ExecServiceStub, method)(request, metadata=call_metadata)
         try:
-            async for message in call:
+            async for message in frames:
                 has_started = True
                 tries = 0
                 kind = message.WhichOneof("frame")
@@ -402,7 +406,7 @@ async def resume_frames(plane: Plane, method: str, request: Any, exec_id: str) -
             if not isinstance(broken, Unavailable | OutcomeUnknown):
                 raise broken from None
         finally:
-            call.cancel()
+            frames.cancel()
         tries += 1
         if tries > _RESUME_TRIES:
             raise OutcomeUnknown(f"lost the connection to exec {exec_id}: {broken}", reason="STREAM_BROKEN") from broken

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.sdk import commands
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
@@ -220,6 +221,21 @@ class Sandbox:
     def process(self, exec_id: str) -> Process:
         """Return the process of an exec that was started before, by whatever client."""
         return Process(self._plane, exec_id)
+
+    async def execs(self, *, running_only: bool = False) -> Sequence[exec_pb2.Exec]:
+        """Return the execs that execd remembers, newest first."""
+        request = exec_service_pb2.ListRequest(running_only=running_only)
+        return (await commands.call(self._plane, "List", request)).execs  # type: ignore[no-any-return]
+
+    async def processes(self) -> Sequence[exec_service_pb2.Process]:
+        """Return the processes in it, by pid."""
+        request = exec_service_pb2.ListProcessesRequest()
+        return (await commands.call(self._plane, "ListProcesses", request)).processes  # type: ignore[no-any-return]
+
+    async def ports(self) -> Sequence[exec_service_pb2.ListeningPort]:
+        """Return the ports that its processes listen on."""
+        request = exec_service_pb2.ListPortsRequest()
+        return (await commands.call(self._plane, "ListPorts", request)).ports  # type: ignore[no-any-return]
 
     async def terminal(
         self, command: Command = (), *, rows: int = 24, columns: int = 80, term: str = "xterm-256color", **options: Any

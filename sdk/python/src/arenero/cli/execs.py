@@ -1,0 +1,211 @@
+"""`arenero run`, `exec`, `shell` and `ps`: commands in sandboxes."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from typing import Any
+
+import click
+
+from arenero.cli.options import DURATION, PAIR
+from arenero.cli.output import output_option, print_rows
+from arenero.cli.raw_terminal import interact
+from arenero.cli.running import asynchronous, client
+from arenero.cli.sandboxes import create, creation_options
+from arenero.sdk import Exit, Output, Sandbox
+from arenero.sdk.errors import OutcomeUnknown
+
+_STDIN_CHUNK_BYTES = 64 * 1024
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@creation_options
+@click.option("-i", "--interactive", is_flag=True, help="Send standard input to the command.")
+@click.option("-t", "--tty", is_flag=True, help="Give the command a terminal.")
+@click.option("--timeout", type=DURATION, help="End the command when it runs longer.")
+@click.option("--keep", is_flag=True, help="Don't delete the sandbox; print its id on the error stream.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@asynchronous
+async def run(
+    creation: dict[str, Any],
+    interactive: bool,
+    tty: bool,
+    timeout: float | None,
+    keep: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Create a sandbox, run COMMAND in it, delete it. Exits with the command's exit code."""
+    async with client() as connection:
+        sandbox = await create(connection, creation)
+        try:
+            return await run_in(sandbox, command, interactive=interactive, tty=tty, timeout_s=timeout)
+        finally:
+            if keep:
+                click.echo(sandbox.id, err=True)
+            else:
+                await asyncio.shield(sandbox.delete())
+            await sandbox.close()
+
+
+@click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-i", "--interactive", is_flag=True, help="Send standard input to the command.")
+@click.option("-t", "--tty", is_flag=True, help="Give the command a terminal.")
+@click.option("-d", "--detach", is_flag=True, help="Start it, print its exec id and leave it running.")
+@click.option("-e", "--env", type=PAIR, multiple=True, help="Variable for the command. Repeatable.")
+@click.option("-u", "--user", help="User to run as: a name, a uid or uid:gid.")
+@click.option("-w", "--workdir", help="Working directory.")
+@click.option("--timeout", type=DURATION, help="End the command when it runs longer.")
+@click.argument("sandbox_id")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@asynchronous
+async def exec_command(  # noqa: PLR0913 - one per option
+    interactive: bool,
+    tty: bool,
+    detach: bool,
+    env: tuple[tuple[str, str], ...],
+    user: str | None,
+    workdir: str | None,
+    timeout: float | None,
+    sandbox_id: str,
+    command: tuple[str, ...],
+) -> int:
+    """Run COMMAND in a sandbox. Exits with the command's exit code."""
+    options: dict[str, Any] = {"env": dict(env), "user": _user(user), "cwd": workdir}
+    words = _without_dashes(command)
+    async with client() as connection:
+        sandbox = await Sandbox.connect(sandbox_id, client=connection)
+        if detach:
+            process = await sandbox.start(words, timeout_s=timeout, **options)
+            click.echo(process.exec_id)
+            return 0
+        return await run_in(sandbox, words, interactive=interactive, tty=tty, timeout_s=timeout, **options)
+
+
+@click.command()
+@click.argument("sandbox_id")
+@click.option("-u", "--user", help="User to run as.")
+@click.option("--attach", "exec_id", help="Attach to a terminal that is open, instead of starting a shell.")
+@click.option("--takeover", is_flag=True, help="With --attach: take it from whoever is typing in it.")
+@asynchronous
+async def shell(sandbox_id: str, user: str | None, exec_id: str | None, takeover: bool) -> int:
+    """Open a shell in a sandbox. Ctrl-P Ctrl-Q leaves and lets it run on."""
+    async with client() as connection:
+        sandbox = await Sandbox.connect(sandbox_id, client=connection)
+        if exec_id:
+            terminal = await sandbox.attach_terminal(exec_id, takeover=takeover)
+            return await interact(terminal)
+        return await run_in(sandbox, (), interactive=True, tty=True, user=_user(user))
+
+
+@click.command()
+@click.argument("sandbox_id")
+@click.option("-a", "--all", "every", is_flag=True, help="Ended execs too, instead of processes.")
+@output_option
+@asynchronous
+async def ps(sandbox_id: str, every: bool, output: str) -> None:
+    """List the processes of a sandbox, or its execs with --all."""
+    async with client() as connection:
+        sandbox = await Sandbox.connect(sandbox_id, client=connection)
+        if every:
+            rows = [_exec_row(found) for found in await sandbox.execs()]
+            print_rows(rows, ("exec_id", "pid", "running", "exit", "cause", "command"), output)
+            return
+        processes = [_process_row(found) for found in await sandbox.processes()]
+        print_rows(processes, ("pid", "parent_pid", "uid", "state", "rss_mib", "cpu_s", "command"), output)
+
+
+async def run_in(sandbox: Sandbox, command: tuple[str, ...], *, interactive: bool, tty: bool, **options: Any) -> int:
+    """Run a command with this process's standard streams and return its exit code."""
+    words = _without_dashes(command)
+    if tty:
+        return await interact(await sandbox.terminal(words, **terminal_size(), **options))
+    if interactive:
+        return await _with_stdin(sandbox, words, options)
+    exit_code: int | None = None
+    async for frame in sandbox.stream(words, on_disconnect="kill", **options):
+        exit_code = write_frame(frame) if isinstance(frame, Output | Exit) else exit_code
+    return _must(exit_code)
+
+
+def write_frame(frame: Output | Exit) -> int | None:
+    """Write output where it belongs; return the exit code of an end."""
+    if isinstance(frame, Exit):
+        if frame.cause not in ("OWN_EXIT", "CANCELLED"):
+            click.echo(f"arenero: the command was ended: {frame.cause}", err=True)
+        return frame.shell_code
+    out = sys.stderr.buffer if frame.stream == "stderr" else sys.stdout.buffer
+    out.write(frame.data)
+    out.flush()
+    return None
+
+
+def terminal_size() -> dict[str, Any]:
+    """Return the size of this process's terminal, as arguments of `Sandbox.terminal`."""
+    size = shutil.get_terminal_size()
+    return {"rows": size.lines, "columns": size.columns}
+
+
+async def _with_stdin(sandbox: Sandbox, words: tuple[str, ...], options: dict[str, Any]) -> int:
+    process = await sandbox.start(words, stdin=True, on_disconnect="kill", **options)
+    exit_code: int | None = None
+    async with asyncio.TaskGroup() as group:
+        feeding = group.create_task(_feed(process))
+        async for frame in process.output():
+            exit_code = write_frame(frame) if isinstance(frame, Output | Exit) else exit_code
+        feeding.cancel()
+    return _must(exit_code)
+
+
+async def _feed(process: Any) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    while data := await reader.read(_STDIN_CHUNK_BYTES):
+        await process.write_stdin(data)
+    await process.close_stdin()
+
+
+def _must(exit_code: int | None) -> int:
+    if exit_code is None:
+        raise OutcomeUnknown("the output ended without an end frame", reason="STREAM_BROKEN")
+    return exit_code
+
+
+def _without_dashes(command: tuple[str, ...]) -> tuple[str, ...]:
+    return command[1:] if command[:1] == ("--",) else command
+
+
+def _user(user: str | None) -> str | int | tuple[int, int] | None:
+    if not user or not user[0].isdigit():
+        return user
+    uid, _, gid = user.partition(":")
+    return (int(uid), int(gid or uid))
+
+
+def _exec_row(found: Any) -> dict[str, Any]:
+    spec = found.spec
+    words = spec.shell or " ".join(word.decode(errors="replace") for word in spec.argv.args)
+    ended = found.ended if found.HasField("ended") else None
+    return {
+        "exec_id": found.exec_id,
+        "pid": found.pid,
+        "running": found.running,
+        "exit": ended.exit_code if ended and ended.WhichOneof("result") == "exit_code" else "",
+        "cause": ended.cause if ended else "",
+        "command": words[:200],
+    }
+
+
+def _process_row(found: Any) -> dict[str, Any]:
+    return {
+        "pid": found.pid,
+        "parent_pid": found.parent_pid,
+        "uid": found.uid,
+        "state": found.state,
+        "rss_mib": round(found.rss_bytes / 1024**2, 1),
+        "cpu_s": round(found.cpu_time.ToTimedelta().total_seconds(), 2),
+        "command": b" ".join(found.args).decode(errors="replace") or f"[{found.name}]",
+        "exec_id": found.exec_id,
+    }
