@@ -32,6 +32,10 @@ class Failure:
     reason: str
     """UPPER_SNAKE, such as OUT_OF_MEMORY or EXPIRED."""
     message: str
+    kind: str = ""
+    """Class of the error that a failed creation is answered with, such as ResourceExhausted; empty: none."""
+    field: str = ""
+    """Path of the request field at fault; empty when none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class SandboxRecord:
     """None: never by itself."""
     ended_at: datetime | None = None
     failure: Failure | None = None
-    """Why it failed or ended; None while all is well."""
+    """Why it failed or ended, or why what was made is being undone; None while all is well."""
     isolation: Isolation | None = None
     source: ResolvedSource | None = None
     progress: SagaProgress | None = None

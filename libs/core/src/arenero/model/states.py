@@ -23,12 +23,12 @@ class SandboxState(Enum):
     TERMINATED = "terminated"
     """Gone, as asked for or by expiry. Final."""
     FAILED = "failed"
-    """Gone or unusable without having been asked; the record's failure says why. Only deletion follows."""
+    """Gone without having been asked; the record's failure says why. Final: deleting it changes nothing."""
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can follow. A failed sandbox is not final: what is left of it must be deleted."""
-        return self is SandboxState.TERMINATED
+        """Whether it has ended, so that no other state can follow."""
+        return self in _ENDED
 
     @property
     def is_live(self) -> bool:
