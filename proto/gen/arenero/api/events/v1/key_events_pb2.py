@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from arenero.api.gateway.v1 import key_pb2 as arenero_dot_api_dot_gateway_dot_v1_dot_key__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&arenero/api/events/v1/key_events.proto\x12\x15\x61renero.api.events.v1\x1a arenero/api/gateway/v1/key.proto\"\xbf\x01\n\x08KeyEvent\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12\x15\n\rsecret_sha256\x18\x02 \x01(\x0c\x12\x34\n\x07\x63reated\x18\x03 \x01(\x0b\x32!.arenero.api.events.v1.KeyCreatedH\x00\x12\x34\n\x07revoked\x18\x04 \x01(\x0b\x32!.arenero.api.events.v1.KeyRevokedH\x00\x42\x06\n\x04\x66\x61\x63t\"\x0c\n\nKeyCreated\"\x0c\n\nKeyRevokedb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&arenero/api/events/v1/key_events.proto\x12\x15\x61renero.api.events.v1\x1a arenero/api/gateway/v1/key.proto\"\xdb\x01\n\x08KeyEvent\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12\x15\n\rsecret_sha256\x18\x02 \x01(\x0c\x12\x34\n\x07\x63reated\x18\x03 \x01(\x0b\x32!.arenero.api.events.v1.KeyCreatedH\x00\x12\x34\n\x07revoked\x18\x04 \x01(\x0b\x32!.arenero.api.events.v1.KeyRevokedH\x00\x12\x1a\n\x12nats_password_hash\x18\x05 \x01(\tB\x06\n\x04\x66\x61\x63t\"\x0c\n\nKeyCreated\"\x0c\n\nKeyRevokedb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,9 +33,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arenero.api.events.v1.key_e
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_KEYEVENT']._serialized_start=100
-  _globals['_KEYEVENT']._serialized_end=291
-  _globals['_KEYCREATED']._serialized_start=293
-  _globals['_KEYCREATED']._serialized_end=305
-  _globals['_KEYREVOKED']._serialized_start=307
-  _globals['_KEYREVOKED']._serialized_end=319
+  _globals['_KEYEVENT']._serialized_end=319
+  _globals['_KEYCREATED']._serialized_start=321
+  _globals['_KEYCREATED']._serialized_end=333
+  _globals['_KEYREVOKED']._serialized_start=335
+  _globals['_KEYREVOKED']._serialized_end=347
 # @@protoc_insertion_point(module_scope)

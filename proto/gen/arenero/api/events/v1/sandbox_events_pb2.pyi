@@ -12,9 +12,9 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SandboxEvent(_message.Message):
-    __slots__ = ("sandbox", "internal", "requested", "progressed", "started", "failed", "renewed", "metadata_updated", "policy_updated", "pausing", "paused", "resuming", "resumed", "stopping", "terminated", "claimed", "forked", "recovered")
+    __slots__ = ("sandbox", "internal_sealed", "requested", "progressed", "started", "failed", "renewed", "metadata_updated", "policy_updated", "pausing", "paused", "resuming", "resumed", "stopping", "terminated", "claimed", "forked", "recovered")
     SANDBOX_FIELD_NUMBER: _ClassVar[int]
-    INTERNAL_FIELD_NUMBER: _ClassVar[int]
+    INTERNAL_SEALED_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_FIELD_NUMBER: _ClassVar[int]
     PROGRESSED_FIELD_NUMBER: _ClassVar[int]
     STARTED_FIELD_NUMBER: _ClassVar[int]
@@ -32,7 +32,7 @@ class SandboxEvent(_message.Message):
     FORKED_FIELD_NUMBER: _ClassVar[int]
     RECOVERED_FIELD_NUMBER: _ClassVar[int]
     sandbox: _sandbox_pb2.Sandbox
-    internal: SandboxInternal
+    internal_sealed: bytes
     requested: SandboxRequested
     progressed: SandboxProgressed
     started: SandboxStarted
@@ -49,7 +49,7 @@ class SandboxEvent(_message.Message):
     claimed: SandboxClaimed
     forked: SandboxForked
     recovered: SandboxRecovered
-    def __init__(self, sandbox: _Optional[_Union[_sandbox_pb2.Sandbox, _Mapping]] = ..., internal: _Optional[_Union[SandboxInternal, _Mapping]] = ..., requested: _Optional[_Union[SandboxRequested, _Mapping]] = ..., progressed: _Optional[_Union[SandboxProgressed, _Mapping]] = ..., started: _Optional[_Union[SandboxStarted, _Mapping]] = ..., failed: _Optional[_Union[SandboxFailed, _Mapping]] = ..., renewed: _Optional[_Union[SandboxRenewed, _Mapping]] = ..., metadata_updated: _Optional[_Union[SandboxMetadataUpdated, _Mapping]] = ..., policy_updated: _Optional[_Union[SandboxPolicyUpdated, _Mapping]] = ..., pausing: _Optional[_Union[SandboxPausing, _Mapping]] = ..., paused: _Optional[_Union[SandboxPaused, _Mapping]] = ..., resuming: _Optional[_Union[SandboxResuming, _Mapping]] = ..., resumed: _Optional[_Union[SandboxResumed, _Mapping]] = ..., stopping: _Optional[_Union[SandboxStopping, _Mapping]] = ..., terminated: _Optional[_Union[SandboxTerminated, _Mapping]] = ..., claimed: _Optional[_Union[SandboxClaimed, _Mapping]] = ..., forked: _Optional[_Union[SandboxForked, _Mapping]] = ..., recovered: _Optional[_Union[SandboxRecovered, _Mapping]] = ...) -> None: ...
+    def __init__(self, sandbox: _Optional[_Union[_sandbox_pb2.Sandbox, _Mapping]] = ..., internal_sealed: _Optional[bytes] = ..., requested: _Optional[_Union[SandboxRequested, _Mapping]] = ..., progressed: _Optional[_Union[SandboxProgressed, _Mapping]] = ..., started: _Optional[_Union[SandboxStarted, _Mapping]] = ..., failed: _Optional[_Union[SandboxFailed, _Mapping]] = ..., renewed: _Optional[_Union[SandboxRenewed, _Mapping]] = ..., metadata_updated: _Optional[_Union[SandboxMetadataUpdated, _Mapping]] = ..., policy_updated: _Optional[_Union[SandboxPolicyUpdated, _Mapping]] = ..., pausing: _Optional[_Union[SandboxPausing, _Mapping]] = ..., paused: _Optional[_Union[SandboxPaused, _Mapping]] = ..., resuming: _Optional[_Union[SandboxResuming, _Mapping]] = ..., resumed: _Optional[_Union[SandboxResumed, _Mapping]] = ..., stopping: _Optional[_Union[SandboxStopping, _Mapping]] = ..., terminated: _Optional[_Union[SandboxTerminated, _Mapping]] = ..., claimed: _Optional[_Union[SandboxClaimed, _Mapping]] = ..., forked: _Optional[_Union[SandboxForked, _Mapping]] = ..., recovered: _Optional[_Union[SandboxRecovered, _Mapping]] = ...) -> None: ...
 
 class SandboxInternal(_message.Message):
     __slots__ = ("handle_json", "request_digest", "owner", "start_timeout", "execd_address", "undoing", "failure_kind", "failure_field", "exit")

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class KeyServiceStub:
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it.
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
     """
 
     def __init__(self, channel):
@@ -58,7 +59,8 @@ class KeyServiceStub:
 
 
 class KeyServiceServicer:
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it.
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
     """
 
     def Create(self, request, context):
@@ -121,7 +123,8 @@ def add_KeyServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class KeyService:
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it.
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
     """
 
     @staticmethod

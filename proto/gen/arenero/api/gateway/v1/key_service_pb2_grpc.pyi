@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class KeyServiceStub:
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it."""
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -44,7 +46,9 @@ class KeyServiceStub:
 
 @_typing.type_check_only
 class KeyServiceAsyncStub(KeyServiceStub):
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it."""
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Create: _aio.UnaryUnaryMultiCallable[_key_service_pb2.CreateRequest, _key_service_pb2.CreateResponse]  # type: ignore[assignment]
@@ -57,7 +61,9 @@ class KeyServiceAsyncStub(KeyServiceStub):
     """WhoAmI answers the record of the key that makes the call; open to every key."""
 
 class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
-    """KeyService manages the keys that open the platform. Keys with the admin scope may call it."""
+    """KeyService manages the keys that open the platform. Keys with the admin scope manage those of every tenant; keys with the tenant scope only see
+    those of their own and may make and revoke events keys for it.
+    """
 
     @_abc_1.abstractmethod
     def Create(

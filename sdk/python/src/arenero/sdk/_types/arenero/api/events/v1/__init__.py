@@ -592,7 +592,7 @@ default_message_pool.register_message("arenero.api.events.v1", "KeyCreated", Key
 @dataclass(eq=False, repr=False)
 class KeyEvent(betterproto2.Message):
     """
-    KeyEvent is a fact about an API key's state and the record after it. It never holds the key itself.
+    KeyEvent is a fact about a key's state and the record after it. It never holds the secret itself. No tenant may read the log of keys.
 
     Oneofs:
         - fact: The fact.
@@ -605,7 +605,7 @@ class KeyEvent(betterproto2.Message):
 
     secret_sha256: "bytes" = betterproto2.field(2, betterproto2.TYPE_BYTES)
     """
-    SHA-256 of the key's secret, for the gateway alone; never leaves the platform.
+    SHA-256 of the secret of an API key, for the gateway alone; never leaves the platform.
     """
 
     created: "KeyCreated | None" = betterproto2.field(3, betterproto2.TYPE_MESSAGE, optional=True, group="fact")
@@ -616,6 +616,11 @@ class KeyEvent(betterproto2.Message):
     revoked: "KeyRevoked | None" = betterproto2.field(4, betterproto2.TYPE_MESSAGE, optional=True, group="fact")
     """
     A key was revoked.
+    """
+
+    nats_password_hash: "str" = betterproto2.field(5, betterproto2.TYPE_STRING)
+    """
+    bcrypt hash of the NATS password of an events key, as nats-server compares it; for the gateway alone.
     """
 
 
@@ -1040,9 +1045,10 @@ class SandboxEvent(betterproto2.Message):
     The whole record after the fact.
     """
 
-    internal: "SandboxInternal | None" = betterproto2.field(2, betterproto2.TYPE_MESSAGE, optional=True)
+    internal_sealed: "bytes" = betterproto2.field(2, betterproto2.TYPE_BYTES)
     """
-    What lifecycle keeps beside the public record.
+    What lifecycle keeps beside the public record: a `SandboxInternal`, serialized and sealed with a key that only lifecycle has (NaCl's
+    secretbox, the nonce first). Tenants read this message on NATS as it is stored, so what is inside must be opaque to them.
     """
 
     requested: "SandboxRequested | None" = betterproto2.field(3, betterproto2.TYPE_MESSAGE, optional=True, group="fact")
@@ -1207,8 +1213,8 @@ default_message_pool.register_message("arenero.api.events.v1", "SandboxForked", 
 @dataclass(eq=False, repr=False)
 class SandboxInternal(betterproto2.Message):
     """
-    SandboxInternal is what lifecycle keeps to find a sandbox again. It holds no secret; readers other than lifecycle ignore it, and the gateway
-    removes it before an event leaves the platform.
+    SandboxInternal is what lifecycle keeps to find a sandbox again and go on with it. It names processes and paths of the host, so it is stored sealed;
+    nobody but lifecycle can read it, and what leaves the platform through EventService has it removed.
     """
 
     handle_json: "str" = betterproto2.field(1, betterproto2.TYPE_STRING)
