@@ -16,8 +16,8 @@ MODULES = pytest.mark.parametrize("module", modules(), ids=lambda module: module
 EDGE_PACKAGES = {"rpc", "gateway", "sdk", "cli"}
 """All edge: their whole business is what goes over the wire."""
 
-EDGE_MODULES = {"servicer", "servicers", "subscriptions", "wiring"}
-"""Where a service or a guest meets the wire; also `<noun>_servicer`."""
+EDGE_MODULES = {"codec", "servicer", "servicers", "subscriptions", "wiring"}
+"""Where a service or a guest meets the wire, or turns messages into words of the model; also `<noun>_servicer`."""
 
 
 def is_edge(module: Module) -> bool:
