@@ -56,6 +56,25 @@ class InitPlan:
     child `init`. -1: none, and an exec can't have a cgroup of its own."""
     cgroup_controllers: tuple[str, ...] = ()
     """Controllers that may be used for the cgroups of execs, for example `memory`, `pids`."""
+    memory_events_fd: int = -1
+    """Counters of the sandbox's own memory cgroup, open for reading: `memory.events` of v2 or `memory.oom_control` of v1.
+    -1: none, and lack of memory is not told apart from a kill."""
+    memory_usage_fd: int = -1
+    """`memory.current` of v2 or `memory.usage_in_bytes` of v1, open for reading; -1: added up from /proc."""
+    cpu_usage_fd: int = -1
+    """`cpu.stat` of v2 or `cpuacct.usage` of v1, open for reading; -1: added up from /proc."""
+    cpus: float = 0.0
+    """Cores that the sandbox may use; 0: all of the machine's."""
+    memory_bytes: int = 0
+    """Memory that the sandbox may use; 0: all of the machine's."""
+    spool_dir: str = "/var/tmp"
+    """Where output that is too much for memory goes, in files without a name; best on a disk."""
+    spool_bytes: int = 1 << 30
+    """Disk that such output of all execs together may take."""
+    insecure: bool = False
+    """Serve without tokens. For trying execd out by hand, never set by a driver."""
+    boot_spans: tuple[tuple[str, int, int], ...] = ()
+    """What the start consisted of before PID 1: name, start and end in nanoseconds since 1970-01-01 UTC."""
     ready_fd: int = -1
     """The server writes the line `ready` here once it listens, and closes it; -1: nobody waits."""
     features: tuple[str, ...] = ()
@@ -79,7 +98,12 @@ class InitPlan:
             raise ValueError(f"unknown keys in the plan: {', '.join(unknown)}")
         if "sandbox_id" not in values:
             raise ValueError("the plan has no sandbox_id")
-        read = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        read = {name: _frozen(value) for name, value in values.items()}
         if isinstance(login := read.get("login"), Mapping):
             read["login"] = Login(**login)
         return cls(**read)
+
+
+def _frozen(value: Any) -> Any:
+    """JSON has lists only; the plan has tuples only."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
