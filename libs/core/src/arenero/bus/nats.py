@@ -1,8 +1,8 @@
 """The log over NATS JetStream: one stream, many writers.
 
 The guard is the server's: `Nats-Expected-Last-Subject-Sequence` with the key as its `-Subject`. An append whose
-acknowledgement was lost is sent again with the same `Nats-Msg-Id` until the log's patience is over. If the first one was
-stored, the repeat finds it, by the id, so one append is one message.
+acknowledgement was lost is sent again with the same `Nats-Msg-Id` until the log's patience is over. If the first one
+was stored, the repeat finds it, by the id, so one append is one message.
 """
 
 from __future__ import annotations

@@ -1,1 +1,5 @@
-"""gRPC servers and clients: channels, interceptors, and the one table from errors to status codes."""
+"""gRPC between the parts: servers and clients that speak our errors, identities and traces.
+
+`status` maps errors to gRPC and back, `interceptors` wrap every handler with it, `server` and `client` are what a
+service makes, `identity` says who calls, `health` says whether a server takes calls, `otlp` ships spans.
+"""

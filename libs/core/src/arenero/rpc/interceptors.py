@@ -1,0 +1,180 @@
+"""What surrounds every handler: the caller's identity, a span, and our errors as statuses.
+
+The wrapping happens once per method, when a servicer is added, and not by grpc's interceptors: those rebuild the chain
+for each call and, for streams, tempt into a layer per message. Here a call costs one coroutine more; a message costs
+nothing, since a stream's generator is drained into `context.write`, which is what grpc itself would do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from arenero.errors import ArenError, Internal, Unavailable, Unsupported
+from arenero.rpc.identity import SANDBOX_KEY, Authenticate, set_caller
+from arenero.rpc.status import code_of, to_trailers
+
+_log = logging.getLogger(__name__)
+_tracer = trace.get_tracer("arenero.rpc")
+_propagator: Final = TraceContextTextMapPropagator()
+_UNTRACED: Final = ("/grpc.health.", "/grpc.reflection.")
+_OUR_FAULT: Final = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE})
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+Context = Any
+"""A `grpc.aio.ServicerContext`; its stubs make it generic over messages, which no code here looks at."""
+Behaviour = Callable[[Any, Context], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the wrapped handlers of one server share."""
+
+    authenticate: Authenticate
+    is_ready: Callable[[], bool]
+    """While false, calls are refused as unavailable; the caller tries again."""
+
+
+def wrap(
+    method: str, handler: grpc.RpcMethodHandler[Any, Any], around: Surroundings
+) -> grpc.RpcMethodHandler[Any, Any]:
+    """Return a handler that does the same inside the surroundings. `method` is the path, `/package.Service/Method`."""
+    make, behaviour = _parts(handler)
+    if str(getattr(behaviour, "__module__", "")).endswith("_pb2_grpc"):
+        behaviour = _unimplemented  # The generated base class answers, so nobody here does.
+    surround = _surround_stream if handler.response_streaming else _surround_unary
+    guarded = surround(_Scope(method, around), behaviour)
+    wrapped: grpc.RpcMethodHandler[Any, Any] = make(
+        guarded, request_deserializer=handler.request_deserializer, response_serializer=handler.response_serializer
+    )
+    return wrapped
+
+
+def span_name(method: str) -> str:
+    """Return a method's span name: `/arenero.api.lifecycle.v1.SandboxService/Create` → `lifecycle.sandbox.Create`."""
+    service, _, name = method.strip("/").rpartition("/")
+    parts = service.split(".")
+    noun = _WORDS.sub("_", parts[-1].removesuffix("Service")).lower()
+    return f"{parts[2]}.{noun}.{name}" if parts[:2] == ["arenero", "api"] and len(parts) > 3 else method.strip("/")
+
+
+class _Scope:
+    """One method: enters and leaves what surrounds its calls."""
+
+    def __init__(self, method: str, around: Surroundings) -> None:
+        self._method = method
+        self._around = around
+        self._traced = not method.startswith(_UNTRACED)
+        self._span_name = span_name(method)
+        self._attributes = {"rpc.system": "grpc", "rpc.method": method.strip("/")}
+
+    async def run(self, context: Context, request: Any, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Do the work of one call, inside a span where the method has one."""
+        metadata = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
+        if not self._traced:
+            return await self._run(context, metadata, trace.INVALID_SPAN, work)
+        with _tracer.start_as_current_span(
+            self._span_name,
+            context=_propagator.extract(metadata),
+            kind=SpanKind.SERVER,
+            attributes=self._attributes,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            if span.is_recording():
+                _note_sandbox(span, metadata, request)
+            return await self._run(context, metadata, span, work)
+
+    async def _run(
+        self, context: Context, metadata: Mapping[str, str], span: Span, work: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        try:
+            await self._enter(metadata, span)
+            return await work()
+        except ArenError as error:
+            await self._abort(context, span, error)
+        except (asyncio.CancelledError, grpc.aio.AbortError, grpc.aio.BaseError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the boundary: whatever it was, the caller gets a status
+            _log.exception("rpc.defect", extra={"method": self._method})
+            await self._abort(context, span, _hidden(error))
+
+    async def _enter(self, metadata: Mapping[str, str], span: Span) -> None:
+        if not self._around.is_ready() and self._traced:
+            raise Unavailable("the service is starting or stopping", reason="NOT_READY", retry_after_s=0.1)
+        caller = await self._around.authenticate(self._method, metadata) if self._traced else None
+        set_caller(caller)
+        if caller is not None and span.is_recording():
+            span.set_attribute("arenero.tenant", caller.tenant)
+
+    async def _abort(self, context: Context, span: Span, error: ArenError) -> None:
+        code, message, trailers = to_trailers(error)
+        if span.is_recording():
+            span.set_attribute("arenero.reason", error.reason)
+            span.set_attribute("rpc.grpc.status_code", code.value[0])
+            if code_of(error) in _OUR_FAULT:
+                span.set_status(StatusCode.ERROR, error.reason)
+        await context.abort(code, message, trailers)
+
+
+def _surround_unary(scope: _Scope, behaviour: Behaviour) -> Behaviour:
+    async def serve(request: Any, context: Context) -> Any:
+        return await scope.run(context, request, lambda: behaviour(request, context))
+
+    return serve
+
+
+def _surround_stream(scope: _Scope, behaviour: Behaviour) -> Behaviour:
+    async def serve(request: Any, context: Context) -> None:
+        await scope.run(context, request, lambda: _drain(behaviour(request, context), context))
+
+    return serve
+
+
+async def _drain(answers: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:
+    """Send what a handler yields; a handler that writes to the context by itself is only awaited."""
+    if isinstance(answers, Awaitable):
+        await answers
+        return
+    async with aclosing(answers):
+        async for answer in answers:
+            await context.write(answer)
+
+
+async def _unimplemented(request: Any, context: Context) -> None:
+    raise Unsupported("this part of the API is not available here", reason="NOT_IMPLEMENTED")
+
+
+def _parts(handler: grpc.RpcMethodHandler[Any, Any]) -> tuple[Callable[..., Any], Behaviour]:
+    """Return the constructor of a handler's kind and its behaviour."""
+    kinds: Mapping[tuple[bool, bool], tuple[Callable[..., Any], Any]] = {
+        (False, False): (grpc.unary_unary_rpc_method_handler, handler.unary_unary),
+        (False, True): (grpc.unary_stream_rpc_method_handler, handler.unary_stream),
+        (True, False): (grpc.stream_unary_rpc_method_handler, handler.stream_unary),
+        (True, True): (grpc.stream_stream_rpc_method_handler, handler.stream_stream),
+    }
+    return kinds[handler.request_streaming, handler.response_streaming]
+
+
+def _note_sandbox(span: Span, metadata: Mapping[str, str], request: Any) -> None:
+    """Tie the span to its sandbox: by metadata on the way to execd, by the request's field otherwise."""
+    sandbox_id = metadata.get(SANDBOX_KEY) or getattr(request, "sandbox_id", "")
+    if sandbox_id and isinstance(sandbox_id, str):
+        span.set_attribute("arenero.sandbox_id", sandbox_id)
+
+
+def _hidden(cause: Exception) -> Internal:
+    """Return what the caller may know of a defect: nothing but that there was one. The log has the chain."""
+    error = Internal("the service failed; its log has the details")
+    error.__cause__ = cause
+    return error
