@@ -24,6 +24,7 @@ from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk.errors import OutcomeUnknown, Unavailable, from_rpc
 from arenero.sdk.settings import Settings
+from arenero.sdk.traces import Trace
 from arenero.sdk.types import Event, EventFilter, Key, PageRequest, Runtime, SandboxFilter, SandboxState, Template
 from arenero.sdk.types import Sandbox as SandboxRecord
 
@@ -31,6 +32,7 @@ Answer = TypeVar("Answer", bound=betterproto2.Message)
 
 SANDBOX_SERVICE: Final = "/arenero.api.lifecycle.v1.SandboxService/"
 EVENT_SERVICE: Final = "/arenero.api.events.v1.EventService/"
+TRACE_SERVICE: Final = "/arenero.api.gateway.v1.TraceService/"
 KEY_SERVICE: Final = "/arenero.api.gateway.v1.KeyService/"
 _PAGE_SIZE: Final = 200
 _FOLLOW_WAIT_S: Final = 0.5
@@ -229,6 +231,24 @@ class Client:
                         yield answer.event
             except (Unavailable, OutcomeUnknown):
                 await asyncio.sleep(_FOLLOW_WAIT_S)
+
+    async def trace(self, trace_id: str = "", *, sandbox_id: str = "", root_name: str = "") -> Trace:
+        """Return what one request caused in all services: by the trace's id, or the newest one about a sandbox.
+
+        Args:
+            trace_id: 32 hexadecimal digits.
+            sandbox_id: Instead of it, the sandbox that the trace is about.
+            root_name: With a sandbox: only traces that began with this span.
+
+        Raises:
+            NotFound: It isn't kept (any more).
+            Unsupported: This platform sends its traces elsewhere.
+        """
+        request = gateway_v1.GetTraceRequest(
+            trace_id=trace_id or None, sandbox_id=None if trace_id else sandbox_id, root_name=root_name
+        )
+        answer = await self.call(TRACE_SERVICE + "GetTrace", request, gateway_v1.GetTraceResponse)
+        return _present(answer.trace)
 
     async def who_am_i(self) -> Key:
         """Return the record of the key in use."""

@@ -55,6 +55,7 @@ class Client(Wrapper[_client.Client]):
     templates = method(_client.Client.templates)
     replay = iterator(_client.Client.replay)
     follow = iterator(_client.Client.follow)
+    trace = method(_client.Client.trace)
     who_am_i = method(_client.Client.who_am_i)
     create_key = method(_client.Client.create_key)
     list_keys = iterator(_client.Client.list_keys)

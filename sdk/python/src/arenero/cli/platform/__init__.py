@@ -1,0 +1,1 @@
+"""The embedded platform: NATS and all services as child processes of one command on one machine."""
