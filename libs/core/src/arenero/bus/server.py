@@ -4,7 +4,8 @@ For embedded mode and for tests. Everything of it lives below one directory of m
 users' passwords), store, ports file, pid file, log. Port 0 lets the kernel choose; the choice is kept, so that a
 restart of the same object or directory comes back where its clients look for it.
 
-It does not decide who may do what (`accounts` does), nor when to restart (the supervisor does).
+It does not decide who may do what (`accounts` does, in files that `access` keeps), nor when to restart (the supervisor
+does).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -43,8 +44,8 @@ class NatsServerConfig:
     message survives the death of nats-server by any means, but not that of the machine."""
     max_store_bytes: int = 0
     """Largest size of the store; 0: three quarters of the free disk, nats-server's own default."""
-    access: Mapping[str, object] = field(default_factory=dict)
-    """The accounts and users, as `accounts.render` makes them; empty: anyone may do anything (tests)."""
+    access_file: Path | None = None
+    """The accounts and users, `AccessFiles.config`; None: anyone may do anything (tests)."""
     start_timeout_s: float = 15.0
     """How long it may take to answer: a large store is read before that."""
 
@@ -54,7 +55,6 @@ class NatsServer:
 
     def __init__(self, config: NatsServerConfig) -> None:
         self._config = config
-        self._access = config.access
         self._process: asyncio.subprocess.Process | None = None
         self._port = config.port
 
@@ -122,10 +122,8 @@ class NatsServer:
         """Wait until the process ends and return its exit status; None when there is none."""
         return await self._process.wait() if self._process else None
 
-    def reload(self, access: Mapping[str, object]) -> None:
-        """Make a new set of accounts and users valid without a restart. Users that are gone are disconnected."""
-        self._access = access
-        self._write_config()
+    def reload(self) -> None:
+        """Read accounts and users again, without a restart. Users that are gone are disconnected."""
         self._signal(signal.SIGHUP)
 
     @property
@@ -151,7 +149,7 @@ class NatsServer:
         self._write_config()
 
     def _write_config(self) -> None:
-        """Write the configuration (JSON is a subset of its format) so that a reader sees the old or the new one."""
+        """Write the configuration so that a reader sees the old or the new one. Its values may be JSON."""
         home, config = self._config.home, self._config
         store: dict[str, object] = {"store_dir": str(home / "store"), "sync_interval": "2m"}
         if config.sync_always:
@@ -168,12 +166,15 @@ class NatsServer:
             "logfile_max_num": 2,
             "jetstream": store,
             "max_payload": 1024 * 1024,
-            **self._access,
         }
+        lines = [f"{name}: {json.dumps(value)}" for name, value in content.items()]
+        if config.access_file is not None:
+            # As text: in a value or under a quoted key it would not be an instruction. Relative, since it joins paths.
+            lines.append(f"include {json.dumps(os.path.relpath(config.access_file, home))}")
         scratch = self._conf_path.with_suffix(".new")
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            json.dump(content, file, indent=1)
+            file.write("\n".join(lines) + "\n")
         scratch.replace(self._conf_path)
 
     async def _wait_ready(self) -> None:
