@@ -51,7 +51,7 @@ def wrap(
     """Return a handler that does the same inside the surroundings. `method` is the path, `/package.Service/Method`."""
     make, behaviour = _parts(handler)
     if str(getattr(behaviour, "__module__", "")).endswith("_pb2_grpc"):
-        behaviour = _unimplemented  # The generated base class answers, so nobody here does.
+        behaviour = _not_yet_available(method)  # The generated base class answers, so nobody here does.
     surround = _surround_stream if handler.response_streaming else _surround_unary
     guarded = surround(_Scope(method, around), behaviour)
     wrapped: grpc.RpcMethodHandler[Any, Any] = make(
@@ -151,8 +151,14 @@ async def _drain(answers: AsyncGenerator[Any, None] | Awaitable[None], context: 
             await context.write(answer)
 
 
-async def _unimplemented(request: Any, context: Context) -> None:
-    raise Unsupported("this part of the API is not available here", reason="NOT_IMPLEMENTED")
+def _not_yet_available(method: str) -> Behaviour:
+    service, _, name = method.rpartition("/")
+    operation = f"{service.rpartition('.')[2]}.{name}"
+
+    async def refuse(request: Any, context: Context) -> None:
+        raise Unsupported(f"{operation} is not available in this build yet", reason="NOT_YET_AVAILABLE")
+
+    return refuse
 
 
 def _parts(handler: grpc.RpcMethodHandler[Any, Any]) -> tuple[Callable[..., Any], Behaviour]:
