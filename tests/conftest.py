@@ -1,5 +1,6 @@
 """What every test may rely on: markers skip, with a reason, where the machine lacks what they name."""
 
+import asyncio
 import functools
 import os
 import shutil
@@ -7,6 +8,11 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+
+
+def pytest_sessionstart() -> None:
+    """Say that there is no loop yet: looptime asks for the current one, and would get a new one that nobody closes."""
+    asyncio.set_event_loop(None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
