@@ -53,16 +53,19 @@ def make_directory(
             os.close(fd)
 
 
-def find_or_make_parents(tree: Tree, path: bytes, owners: Owners, scope: Scope, *, make: bool) -> Place:
-    """Find the place of a file that is to be written, with `make` after making the directories that lack for it."""
+def find_or_make_parents(
+    tree: Tree, path: bytes, owners: Owners, scope: Scope, *, make: bool, follow: bool = True, field: str = "path"
+) -> Place:
+    """Find the place of a file that is to be made, with `make` after making the directories that lack for it."""
+    find = tree.final_place if follow else tree.place
     try:
-        return tree.final_place(path)
+        return find(path, field)
     except NotFound:
         parent, _ = split_name(path)
         if not make or not parent:
             raise
         make_missing(tree, parent, DIRECTORY_MODE, owners, scope)
-        return tree.final_place(path)
+        return find(path, field)
 
 
 def make_missing(tree: Tree, path: bytes, mode: int, owners: Owners, scope: Scope) -> int:

@@ -208,6 +208,11 @@ class Upload:
         self.received_offset = 0
         """All chunks below it are there; of appended bytes, how many there are."""
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file itself is written to, so that what was there is gone from the start."""
+        return self._temporary is None
+
     def claim(self) -> int:
         """Take the upload over from whoever had it, and return the token that `write` and `finish` ask for."""
         self._claim += 1

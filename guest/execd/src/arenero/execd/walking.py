@@ -22,7 +22,7 @@ DEEPEST: Final = 512
 MOST_NAMES: Final = 1_500_000
 """Entries of one directory that are held in memory at once."""
 _MOST_OPEN: Final = 32
-_OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class _Levels:
         self._options = options
         self._levels: list[_Level] = []
         # Opened anew: the caller's may be an O_PATH one, and reading moves a shared position.
-        self._push(os.open(b".", _OPEN_DIRECTORY, dir_fd=start_fd), b"", b"")
+        self._push(os.open(b".", OPEN_DIRECTORY, dir_fd=start_fd), b"", b"")
 
     def __len__(self) -> int:
         return len(self._levels)
@@ -122,7 +122,7 @@ class _Levels:
                 self._options.failed(path, OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG)))
             return
         try:
-            fd = os.open(name, _OPEN_DIRECTORY, dir_fd=self.top.fd)
+            fd = os.open(name, OPEN_DIRECTORY, dir_fd=self.top.fd)
         except OSError as error:
             # ENOENT, ENOTDIR: it went, or is no directory any more. Neither is worth a word.
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
@@ -163,7 +163,7 @@ class _Levels:
         self._levels.append(_Level(name, path, fd, (status.st_dev, status.st_ino), names))
 
     def _parent_of(self, left: _Level) -> int:
-        fd = os.open(b"..", _OPEN_DIRECTORY, dir_fd=left.fd)
+        fd = os.open(b"..", OPEN_DIRECTORY, dir_fd=left.fd)
         status = os.fstat(fd)
         if (status.st_dev, status.st_ino) != self.top.identity:
             os.close(fd)
