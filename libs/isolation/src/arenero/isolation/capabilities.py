@@ -134,11 +134,12 @@ def _clear_ambient() -> None:
 
 
 def _drop_from_bounding(mask: int) -> None:
-    """Drop the set bits; the first number that the kernel doesn't know ends the list."""
+    """Drop the set bits, again if need be; the first number that the kernel doesn't know ends the list."""
     for number in range(_HIGHEST + 1):
+        if not mask >> number & 1:
+            continue
         try:
-            if syscalls.prctl(syscalls.PR_CAPBSET_READ, number) and mask >> number & 1:
-                syscalls.prctl(syscalls.PR_CAPBSET_DROP, number)
+            syscalls.prctl(syscalls.PR_CAPBSET_DROP, number)
         except OSError as error:
             if error.errno == errno.EINVAL:
                 return

@@ -3,9 +3,9 @@
 A *tree* is the directory `arenero/<instance>` in each hierarchy of the host; a *group* is a sandbox's directory below
 it in each of them. Names say what belongs to whom, so what was left behind can be found and removed without a record.
 
-On version 2 (and in the unified hierarchy beside version 1) the sandbox's processes live in the group's child `init`,
-and the group itself is given to the sandbox's root, who makes a child for each exec. The files that hold the limits
-stay the host's, so do the group's own freeze and kill switches.
+On version 2 the sandbox's first processes live in the group's child `init` (in the unified hierarchy beside version 1,
+which has no controllers, in the group itself). The group is given to the sandbox's root, who makes a child for each
+exec. The files that hold the limits stay the host's, and so do the group's own freeze and kill switches.
 
 Nothing here waits. `kill` is one pass: repeat it until it returns 0.
 """
@@ -80,6 +80,14 @@ class Group:
         """Directory in the hierarchy that has a controller; empty: none."""
         return self._paths.get(self._layout.directory_of(controller), "")
 
+    def by_hierarchy(self) -> dict[str, str]:
+        """Return its directories by controller, or by the empty name in the unified hierarchy."""
+        named = {"": self.unified} if self.unified else {}
+        for controller, mount in self._layout.v1.items():
+            if mount in self._paths:
+                named[controller] = self._paths[mount]
+        return named
+
     def exists(self) -> bool:
         """Whether any of its directories is there."""
         return any(os.path.isdir(path) for path in self._paths.values())
@@ -113,35 +121,62 @@ class Group:
         _write(f"{directory}/cpu.cfs_period_us", str(_PERIOD_US))
         _write(f"{directory}/cpu.cfs_quota_us", str(quota_us))
 
-    def attach(self, pid: int) -> None:
-        """Move a process into the group, in every hierarchy; 0 is the calling one.
+    def join(self) -> None:
+        """Move the calling process, which has one thread, into the group, where it isn't yet.
 
-        In the unified one it ends in the group itself: `settle` brings it to the child.
+        In the unified hierarchy it ends in the group itself: `settle` brings it on to the child. A process that was
+        born there (`forking.fork_into`) saves the move, which has to wait for every processor of the host.
         """
         for path in self._paths.values():
-            _write(f"{path}/cgroup.procs", str(pid))
+            if path != self.unified:
+                # A thread may move itself without that wait, and version 1 takes single threads.
+                _write(f"{path}/tasks", "0")
+            elif not self._is_member(path):
+                _write(f"{path}/cgroup.procs", "0")
+
+    def _is_member(self, directory: str) -> bool:
+        inside = directory.removeprefix(self._layout.unified)
+        return f"0::{inside}" in _read("/proc/self/cgroup").splitlines()
 
     def settle(self) -> None:
         """Move the calling process on to the child `init` of the unified hierarchy.
 
         In between is the moment to unshare the cgroup namespace, whose root is then the group. Controllers are passed
-        down afterwards: the kernel allows that to groups without processes of their own only.
+        down afterwards: the kernel allows that to groups without processes of their own only. Where there are none to
+        pass down, processes may stay beside groups of their children, and do.
         """
-        if not self.unified:
+        if not self.unified or not self.child_controllers():
             return
         _make(f"{self.unified}/{INIT_CHILD}")
         _write(f"{self.unified}/{INIT_CHILD}/cgroup.procs", "0")
         enable_controllers(self.unified)
+
+    def child_controllers(self) -> tuple[str, ...]:
+        """Return the controllers that children in the unified hierarchy can have."""
+        offered = _read(f"{self.unified}/cgroup.controllers").split() if self.unified else []
+        return tuple(name for name in WANTED if name in offered)
 
     def delegate(self, uid: int, gid: int) -> None:
         """Let a user make and fill children of the group in the unified hierarchy."""
         if not self.unified:
             return
         for directory in (self.unified, f"{self.unified}/{INIT_CHILD}"):
-            os.chown(directory, uid, gid)
-            for name in _DELEGATED_FILES:
+            for path in (directory, *(f"{directory}/{name}" for name in _DELEGATED_FILES)):
                 with contextlib.suppress(FileNotFoundError):
-                    os.chown(f"{directory}/{name}", uid, gid)
+                    os.chown(path, uid, gid)
+
+    def files(self) -> dict[str, str]:
+        """Return where the group's own `memory_events`, `memory_usage` and `cpu_usage` are, as far as they are kept."""
+        found: dict[str, str] = {}
+        if memory := self.directory_of("memory"):
+            v2 = memory == self.unified
+            found["memory_events"] = f"{memory}/{'memory.events' if v2 else 'memory.oom_control'}"
+            found["memory_usage"] = f"{memory}/{'memory.current' if v2 else 'memory.usage_in_bytes'}"
+        if cpuacct := self.directory_of("cpuacct"):
+            found["cpu_usage"] = f"{cpuacct}/cpuacct.usage"
+        elif self.unified:
+            found["cpu_usage"] = f"{self.unified}/cpu.stat"
+        return found
 
     def pids(self) -> frozenset[int]:
         """Return every process in the group and in groups below it."""

@@ -7,6 +7,7 @@ the sandbox, before it gives up its rights, at paths below `root`.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Final
 
 from arenero.isolation import mounts
@@ -59,7 +60,7 @@ def mount_dev(root: str, *, shm_bytes: int, tty_gid: int, host: str = "/dev") ->
     Devices are bound from the host's: in a user namespace nobody can make them. The directory itself ends read-only.
     """
     dev = f"{root}/dev"
-    mounts.tmpfs(dev, size_bytes=65_536, flags=Flag.NOSUID | Flag.NOEXEC)
+    mounts.tmpfs(dev, size_bytes=65_536, flags=DATA)
     for name in DEVICES:
         os.close(os.open(f"{dev}/{name}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o666))
         mounts.bind(f"{host}/{name}", f"{dev}/{name}", Flag.NOSUID | Flag.NOEXEC)
@@ -73,10 +74,30 @@ def mount_dev(root: str, *, shm_bytes: int, tty_gid: int, host: str = "/dev") ->
     mounts.set_read_only(dev)
 
 
-def mount_sys(root: str) -> None:
-    """Show what programs ask about processors and memory nodes, and nothing else of `/sys`."""
+def mount_sys(root: str, groups: Mapping[str, str]) -> None:
+    """Show what programs ask about processors, memory nodes and their own limits, and nothing else of `/sys`.
+
+    Args:
+        root: Where the root file system is put together.
+        groups: The sandbox's directory by the name of the cgroup hierarchy: a controller, or empty for the unified one.
+    """
+    mounts.tmpfs(f"{root}/sys", size_bytes=65_536, flags=DATA)
+    _mount_groups(f"{root}/sys/fs/cgroup", groups)
     for name in SHARED_SYS:
         source, target = f"/sys/{name}", f"{root}/sys/{name}"
         if os.path.isdir(source):
             os.makedirs(target, exist_ok=True)
             mounts.bind(source, target, DATA | Flag.RDONLY)
+    mounts.set_read_only(f"{root}/sys")
+
+
+def _mount_groups(top: str, groups: Mapping[str, str]) -> None:
+    os.makedirs(top)
+    if set(groups) == {""}:
+        mounts.bind(groups[""], top, DATA | Flag.RDONLY)
+        return
+    # Beside version 1 the unified hierarchy has nothing to read.
+    for name, directory in groups.items():
+        if name:
+            os.mkdir(f"{top}/{name}")
+            mounts.bind(directory, f"{top}/{name}", DATA | Flag.RDONLY)

@@ -42,6 +42,7 @@ NAMESPACE_FLAGS: Final = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 PERSONALITIES: Final = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 SOCKET_FAMILIES: Final = (1, 2, 10, 16)
+OFFLINE_FAMILIES: Final = (1, 16)
 TERMINAL_IOCTLS: Final = (0x5412, 0x541C)
 
 _ALLOWED: Final = """
@@ -137,14 +138,21 @@ CONDITIONAL: Final[Mapping[str, Verdict]] = {
 }
 
 
-def verdict_of(name: str) -> Verdict:
+def verdict_of(name: str, *, offline: bool = False) -> Verdict:
     """Return what becomes of a call that the table knows."""
+    if offline and name == "socket":
+        return OneOf(0, OFFLINE_FAMILIES, then=ALLOW, otherwise=EAFNOSUPPORT)
     return CONDITIONAL.get(name, ALLOW if name in ALLOWED else EPERM)
 
 
 @cache
-def compile_default(machine: str = syscalls.MACHINE) -> bytes:
+def compile_default(machine: str = syscalls.MACHINE, *, offline: bool = False) -> bytes:
     """Return the program for one architecture, as an array of `struct sock_filter`. The result is remembered.
+
+    Args:
+        machine: As `uname -m` says it.
+        offline: Refuse IP sockets altogether: for a sandbox without a network namespace, to which nothing else denies
+            the host's network.
 
     Raises:
         ValueError: There is no table for that architecture.
@@ -157,7 +165,7 @@ def compile_default(machine: str = syscalls.MACHINE) -> bytes:
     ]
     if machine == "x86_64":
         program += [(_IF_AT_LEAST, 0, 1, _X32_BIT), _answer(KILL_PROCESS)]
-    program += _search(_ranges(numbers_of(machine)))
+    program += _search(_ranges(numbers_of(machine), offline))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
 
 
@@ -168,9 +176,9 @@ def install(program: bytes) -> None:
     syscalls.call("seccomp", _SET_MODE_FILTER, 0, fprog)
 
 
-def _ranges(numbers: Mapping[str, int]) -> list[tuple[int, Verdict]]:
+def _ranges(numbers: Mapping[str, int], offline: bool) -> list[tuple[int, Verdict]]:
     """Return (first number, verdict) of every run of equal verdicts, from 0 to the end of the 32 bits."""
-    by_number = {number: verdict_of(name) for name, number in numbers.items()}
+    by_number = {number: verdict_of(name, offline=offline) for name, number in numbers.items()}
     ranges: list[tuple[int, Verdict]] = []
     for number in range(max(by_number) + 2):
         verdict = by_number.get(number, ENOSYS)

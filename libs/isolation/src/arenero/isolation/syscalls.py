@@ -19,6 +19,7 @@ _NUMBERS: Final = {
     "capset": (126, 91),
     "pivot_root": (155, 41),
     "quotactl": (179, 60),
+    "keyctl": (250, 219),
     "setns": (308, 268),
     "seccomp": (317, 277),
     "pidfd_send_signal": (424, 424),
@@ -28,6 +29,7 @@ _NUMBERS: Final = {
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
     "pidfd_open": (434, 434),
+    "clone3": (435, 435),
     "close_range": (436, 436),
     "openat2": (437, 437),
     "mount_setattr": (442, 442),
@@ -55,16 +57,22 @@ RESOLVE_NO_MAGICLINKS: Final = 0x02
 RESOLVE_NO_SYMLINKS: Final = 0x04
 RESOLVE_BENEATH: Final = 0x08
 RESOLVE_IN_ROOT: Final = 0x10
+FSCONFIG_SET_STRING: Final = 1
+FSCONFIG_SET_FLAG: Final = 0
+FSCONFIG_CMD_CREATE: Final = 6
+FSOPEN_CLOEXEC: Final = 1
+FSMOUNT_CLOEXEC: Final = 1
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
 PR_SET_NAME: Final = 15
-PR_CAPBSET_READ: Final = 23
 PR_CAPBSET_DROP: Final = 24
 PR_SET_SECUREBITS: Final = 28
 PR_SET_CHILD_SUBREAPER: Final = 36
 PR_SET_NO_NEW_PRIVS: Final = 38
 PR_GET_NO_NEW_PRIVS: Final = 39
 PR_CAP_AMBIENT: Final = 47
+
+_JOIN_SESSION_KEYRING: Final = 1
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -158,6 +166,28 @@ def mount_setattr(
     call("mount_setattr", fd, b"", flags, buffer, 32, subject=hex(set_flags))
 
 
+def create_mount(fstype: str, source: str, options: str, attributes: int = 0) -> int:
+    """Return a descriptor of a new file system's mount that is attached nowhere yet.
+
+    Args:
+        fstype: Kind of file system.
+        source: Device or name.
+        options: As for mount(2): `flag,key=value`.
+        attributes: `MOUNT_ATTR_*`.
+    """
+    context = call("fsopen", fstype.encode(), FSOPEN_CLOEXEC, subject=fstype)
+    try:
+        settings = [("source", source), *(part.split("=", 1) for part in options.split(",") if part)]
+        for key, *value in settings:
+            kind = FSCONFIG_SET_STRING if value else FSCONFIG_SET_FLAG
+            text = _path(value[0]) if value else None
+            call("fsconfig", context, kind, key.encode(), text, 0, subject=f"{fstype}: {key}")
+        call("fsconfig", context, FSCONFIG_CMD_CREATE, None, None, 0, subject=f"{fstype} of {source}")
+        return call("fsmount", context, FSMOUNT_CLOEXEC, attributes, subject=fstype)
+    finally:
+        os.close(context)
+
+
 def openat2(dir_fd: int, path: str, flags: int, *, mode: int = 0, resolve: int = 0) -> int:
     """Open a path under the resolve rules, for example `RESOLVE_BENEATH`."""
     how = bytes((ctypes.c_uint64 * 3)(flags | os.O_CLOEXEC, mode, resolve))
@@ -185,6 +215,15 @@ def set_filesystem_ids(uid: int, gid: int) -> None:
     """Make files under these ids from now on. The kernel reports no failure, so the caller must have the right to."""
     _libc.setfsgid(gid)
     _libc.setfsuid(uid)
+
+
+def join_new_keyring() -> None:
+    """Leave the session keyring that this process was born with; a kernel without keyrings is fine."""
+    try:
+        call("keyctl", _JOIN_SESSION_KEYRING, None)
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EPERM, errno.EDQUOT):
+            raise
 
 
 def pidfd_open(pid: int) -> int:
