@@ -61,7 +61,8 @@ async def main() -> None:
 
 async def work(client: Client, sandbox: Sandbox, trace_id: str) -> None:
     """Use the sandbox for all it is there for."""
-    print(f"   {sandbox.id} runs, isolated by {', '.join(sandbox.record.isolation.features)}")
+    features = sandbox.record.isolation.features if sandbox.record.isolation else []
+    print(f"   {sandbox.id} runs, isolated by {', '.join(features)}")
     events: list[Event] = []
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(collect_events(sandbox, events))
@@ -156,7 +157,7 @@ async def survive_disconnect(sandbox: Sandbox) -> None:
 async def collect_events(sandbox: Sandbox, events: list[Event]) -> None:
     """Gather what happens to the sandbox, from its beginning on."""
     async for event in sandbox.follow(from_beginning=True):
-        events.append(event)
+        events.append(event)  # noqa: PERF401 - what came before a cancellation must not be lost
 
 
 async def show_events(sandbox: Sandbox, events: list[Event]) -> None:
@@ -164,9 +165,9 @@ async def show_events(sandbox: Sandbox, events: list[Event]) -> None:
     say("5. What happened, as events")
     await sandbox.update_metadata({"job": "done"})
     async with asyncio.timeout(5):
-        while not any(event.subject.endswith(".metadata_updated") for event in events):
+        while not any(event.subject.endswith(".metadata_updated") for event in events):  # noqa: ASYNC110 - see above
             await asyncio.sleep(0.01)
-    for event in sorted((event for event in events if event.time), key=lambda event: event.time):
+    for event in events:
         print(f"   {event.time:%H:%M:%S.%f}  {event.subject.removeprefix('sandbox.')}")
 
 

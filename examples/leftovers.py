@@ -14,7 +14,7 @@ NAMESPACES = ("mnt", "pid", "net", "ipc", "uts", "cgroup", "user")
 
 
 async def namespaces_of(sandbox: Sandbox) -> frozenset[str]:
-    """Return the sandbox's own namespaces, as `net:[4026532…]`, asked from inside; those it shares with us are left out."""
+    """Return the sandbox's own namespaces, as `net:[4026532…]`, asked from inside; without those that are ours too."""
     links = " ".join(f"/proc/self/ns/{kind}" for kind in NAMESPACES)
     result = await sandbox.exec(f"readlink {links}", check=True)
     ours = {os.readlink(f"/proc/self/ns/{kind}") for kind in NAMESPACES}

@@ -1,6 +1,7 @@
 """An analysis to run in a sandbox: how fast did carbon dioxide rise at Mauna Loa?
 
-Standard library only. Reads mauna_loa_co2.csv, prints a line per year while it works, and writes yearly.csv, trend.json and trend.svg.
+Standard library only. Reads the table, prints a line per year while it works, and writes yearly.csv, trend.json and
+trend.svg.
 """
 
 import csv
@@ -51,10 +52,10 @@ def plot(yearly, slope):
         y = HEIGHT - MARGIN - (mean - low) / (high - low) * (HEIGHT - 2 * MARGIN)
         return f"{x:.1f},{y:.1f}"
 
-    line = " ".join(place(year, mean) for year, mean in zip(years, means))
+    line = " ".join(place(year, mean) for year, mean in zip(years, means, strict=True))
     dots = "".join(
         '<circle cx="{}" cy="{}" r="3" fill="#c33"/>'.format(*place(year, mean).split(","))
-        for year, mean in zip(years, means)
+        for year, mean in zip(years, means, strict=True)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">'

@@ -1,7 +1,7 @@
 """One instance of the embedded platform on disk: where its files are, and what it tells others about itself.
 
-Everything lives below its state directory, which only its owner can read. Sockets need short paths (107 bytes), so when the state
-directory's path is long they live in a private directory under /tmp whose name is derived from it.
+Everything lives below its state directory, which only its owner can read. Sockets need short paths (107 bytes), so when
+the state directory's path is long they live in a private directory under /tmp whose name is derived from it.
 """
 
 from __future__ import annotations
