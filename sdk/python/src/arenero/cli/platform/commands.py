@@ -113,10 +113,10 @@ def env() -> None:
 
 
 def _run_in_foreground(instance: Instance, grpc: str, http: str, sync: bool) -> int:
-    from arenero.cli.platform import supervisor
+    from arenero.cli.platform import configuration, supervisor
 
     note(f"starting in {instance.home}; Ctrl-C stops it")
-    return supervisor.run(instance, supervisor.UpOptions(grpc=grpc, http=http, sync_always=sync))
+    return supervisor.run(instance, configuration.UpOptions(grpc=grpc, http=http, sync_always=sync))
 
 
 def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -> None:

@@ -15,12 +15,18 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from arenero.bus.server import NatsServer
 from arenero.cli.platform.children import Service, ServiceFailed
-from arenero.cli.platform.configuration import client_settings, drain_command, nats_config, service_specs
+from arenero.cli.platform.configuration import (
+    UpOptions,
+    access_files,
+    client_settings,
+    drain_command,
+    nats_config,
+    service_specs,
+)
 from arenero.cli.platform.instance import Instance, is_alive, start_ticks, write_private
 
 _GRACE_S: Final = 10.0
@@ -32,25 +38,13 @@ class AlreadyRunning(Exception):
     """Another supervisor holds this instance."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpOptions:
-    """What `arenero up` was asked for."""
-
-    grpc: str
-    """Address of the gateway's gRPC; port 0: any free one."""
-    http: str
-    """Address of the gateway's HTTP; port 0: any free one."""
-    sync_always: bool = False
-    """Flush the log to disk before every acknowledgement."""
-
-
 class Supervisor:
     """One run of an instance."""
 
     def __init__(self, instance: Instance, options: UpOptions) -> None:
         self._instance = instance
         self._options = options
-        self._nats = NatsServer(nats_config(instance, sync_always=options.sync_always))
+        self._nats = NatsServer(nats_config(instance, options))
         self._services: dict[str, Service] = {}
         self._phase = "starting"
         self._ready: dict[str, Any] = {}
@@ -84,6 +78,7 @@ class Supervisor:
 
     async def _start(self) -> None:
         end_stale_nats(self._instance)
+        access_files(self._instance).install()
         await self._nats.start()
         for spec in service_specs(self._instance, self._options, self._nats):
             service = self._services[spec.name] = Service(spec, self._instance.logs / f"{spec.name}.log")

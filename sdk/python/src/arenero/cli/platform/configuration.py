@@ -1,0 +1,104 @@
+"""What each process of an embedded instance is told: its configuration file, its socket, its place on disk."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from arenero.bus.access import AccessFiles
+from arenero.bus.server import NatsServer, NatsServerConfig
+from arenero.cli.platform.children import ServiceSpec
+from arenero.cli.platform.instance import Instance, write_private
+
+SERVICES: Final = ("lifecycle", "snapshot", "warmpool", "vault", "gateway")
+ADMIN_KEY_FILE: Final = "admin.key"
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """What `arenero up` was asked for."""
+
+    grpc: str
+    """Address of the gateway's gRPC; port 0: any free one."""
+    http: str
+    """Address of the gateway's HTTP; port 0: any free one."""
+    sync_always: bool = False
+    """Flush the log to disk before every acknowledgement."""
+
+
+def access_files(instance: Instance) -> AccessFiles:
+    """Return the files that let NATS know its users."""
+    return AccessFiles(instance.nats / "access")
+
+
+def nats_config(instance: Instance, options: UpOptions) -> NatsServerConfig:
+    """Return how nats-server runs."""
+    return NatsServerConfig(
+        home=instance.nats, sync_always=options.sync_always, access_file=access_files(instance).config
+    )
+
+
+def service_specs(instance: Instance, options: UpOptions, nats: NatsServer) -> list[ServiceSpec]:
+    """Write the services' configuration files and return how to run them."""
+    settings = _settings(instance, options, nats)
+    specs = []
+    for name in SERVICES:
+        config_file = instance.home / "config" / f"{name}.toml"
+        config_file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(config_file, to_toml(settings[name]))
+        specs.append(ServiceSpec(name, config_file, _ready_file(instance, name)))
+    return specs
+
+
+def drain_command(instance: Instance) -> list[str]:
+    """Return the command that ends all sandboxes while no lifecycle runs."""
+    config_file = instance.home / "config" / "lifecycle.toml"
+    return [sys.executable, "-P", "-m", "arenero.lifecycle", "--config", str(config_file), "--drain"]
+
+
+def client_settings(instance: Instance, ready: Mapping[str, Any]) -> str:
+    """Return what clients on this machine need to know, as JSON."""
+    key = (instance.home / ADMIN_KEY_FILE).read_text().strip()
+    return json.dumps({"version": 1, "grpc": ready["grpc"], "http": ready["http"], "api_key": key})
+
+
+def to_toml(table: Mapping[str, Any], path: str = "") -> str:
+    """Write nested tables of strings, numbers, booleans and lists of strings as TOML."""
+    lines = [f"{name} = {_value(value)}" for name, value in table.items() if not isinstance(value, Mapping)]
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            inner = f"{path}.{name}" if path else name
+            lines += [f"[{inner}]", to_toml(value, inner)]
+    return "\n".join(lines) + "\n"
+
+
+def _settings(instance: Instance, options: UpOptions, nats: NatsServer) -> dict[str, dict[str, Any]]:
+    common = {name: _common(instance, name) for name in SERVICES}
+    return {
+        "lifecycle": common["lifecycle"],
+        "snapshot": common["snapshot"],
+        "warmpool": common["warmpool"],
+        "vault": common["vault"],
+        "gateway": common["gateway"],
+    }
+
+
+def _common(instance: Instance, name: str) -> dict[str, Any]:
+    telemetry = {"otlp_address": instance.socket("otlp")}
+    return {
+        "server": {"address": instance.socket(name)},
+        "host": {"ready_file": str(_ready_file(instance, name)), "telemetry": telemetry},
+    }
+
+
+def _ready_file(instance: Instance, name: str) -> Path:
+    return instance.run / f"{name}.ready"
+
+
+def _value(value: Any) -> str:
+    # JSON's strings, numbers, booleans and arrays are TOML's too.
+    return json.dumps(value, ensure_ascii=True)
