@@ -6,8 +6,9 @@ All of it lies in one directory of mode 0700, `<nats home>/access`:
 - `services.json`, `subscribers.json`: what is in force, with bcrypt hashes only;
 - `access.conf`: made of these two by `accounts.render`; nats-server's configuration includes it.
 
-The supervisor calls `install` before it starts nats-server. After that only the gateway writes, since it is the one
-that knows events keys. A change counts when nats-server accepts the probe's new password, which is in the same file.
+The supervisor calls `install` before it starts nats-server. After that only the gateway writes, with `put_in_force`,
+since it is the one that knows events keys. A change counts when nats-server accepts the probe's new password, which is
+in the same file.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class AccessFiles:
         ]
 
     def write_subscribers(self, subscribers: Iterable[Subscriber]) -> str:
-        """Write a new set of subscribers; return the probe's password, by which `wait_in_force` knows this version."""
-        ordered = sorted(subscribers, key=lambda one: one.key_id)
+        """Write a new set of subscribers; return the probe's password, by which this version is known."""
+        ordered = list(subscribers)
         probe_password = accounts.new_password()
         _write(self._subscribers, json.dumps([asdict(one) for one in ordered], indent=1))
         self._render(ordered, probe_password=probe_password)
@@ -95,27 +96,46 @@ class AccessFiles:
         _write(self.config, json.dumps(accounts.render(services, subscribers, probe_hash=probe_hash), indent=1))
 
 
-def reload_server(pid_path: Path) -> None:
-    """Tell a running nats-server to read its configuration again.
+async def put_in_force(files: AccessFiles, server: NatsHandle, subscribers: Iterable[Subscriber]) -> None:
+    """Let exactly these subscribers in, and cut off all others, before this returns. May be repeated.
+
+    nats-server 2.15.1 activates what a *new* account imports only when it reads the configuration once more, so that
+    is done when there is a new one.
 
     Raises:
-        Unavailable: It is not running.
+        Unavailable: nats-server is not running, or did not take the configuration within ten seconds.
     """
-    try:
-        pid = int(pid_path.read_text())
-        if Path(f"/proc/{pid}/comm").read_text().strip() != _COMMAND:
-            raise ProcessLookupError
-        os.kill(pid, signal.SIGHUP)
-    except (OSError, ValueError):
-        raise Unavailable("nats-server is not running", reason="NATS_AWAY", retry_after_s=1.0) from None
+    wanted = sorted(subscribers, key=lambda one: one.key_id)
+    has_new = not {one.key_id for one in wanted} <= {one.key_id for one in files.subscribers()}
+    for _ in range(2 if has_new else 1):
+        probe_password = files.write_subscribers(wanted)
+        server.reload()
+        await _wait_in_force(server.url, probe_password)
 
 
-async def wait_in_force(url: str, probe_password: str) -> None:
-    """Wait until the server at `url` has read the configuration that `write_subscribers` made.
+@dataclass(frozen=True, slots=True)
+class NatsHandle:
+    """A running nats-server that another process started."""
 
-    Raises:
-        Unavailable: It hasn't after ten seconds: it is away, or refuses the configuration.
-    """
+    url: str
+    pid_path: Path
+
+    def reload(self) -> None:
+        """Tell it to read its configuration again.
+
+        Raises:
+            Unavailable: It is not running.
+        """
+        try:
+            pid = int(self.pid_path.read_text())
+            if Path(f"/proc/{pid}/comm").read_text().strip() != _COMMAND:
+                raise ProcessLookupError
+            os.kill(pid, signal.SIGHUP)
+        except (OSError, ValueError):
+            raise Unavailable("nats-server is not running", reason="NATS_AWAY", retry_after_s=1.0) from None
+
+
+async def _wait_in_force(url: str, probe_password: str) -> None:
     try:
         async with asyncio.timeout(_RELOAD_TIMEOUT_S):
             await _poll_until_admitted(url, probe_password)

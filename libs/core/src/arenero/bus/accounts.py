@@ -5,7 +5,9 @@ Two kinds of user:
 - A *service* lives in the account `PLATFORM`, which has JetStream. It may append to the subjects that it writes, use
   the streams that it reads, and hear nothing but its own inboxes.
 - A *subscriber* is an events key of one tenant. It lives in an account of its own, which has no JetStream and imports,
-  from `PLATFORM`, the tenant's subjects and four requests about consumers that were made for it (`provisioning`).
+  from `PLATFORM`, the tenant's subjects and four requests about consumers that were made for it (`provisioning`). In
+  its account the requests begin with `API_PREFIX`, an option of every client: below the usual `$JS.API` the server
+  answers requests for information itself, with the news that the account has no JetStream.
 
 Why an account for each key, and not just permissions: a user who may ask JetStream for anything, if only for its own
 next message, may name any subject for the answer to go to, and the server does not ask whether that user could publish
@@ -33,6 +35,8 @@ PROBE: Final = "probe"
 """A user who may do nothing: that its newest password is accepted proves that a configuration is in force."""
 SUBSCRIBED: Final = (Kind.SANDBOX, Kind.ACTIVITY)
 """What a subscriber reads of its tenant."""
+API_PREFIX: Final = "JS.arenero.API"
+"""What a subscriber's requests to JetStream begin with."""
 SUBSCRIBER_INBOX: Final = "_INBOX"
 """Prefix of a subscriber's inboxes: the clients' default, since nobody else is in its account."""
 _API: Final = "$JS.API"
@@ -156,17 +160,25 @@ def _reading(stream: str) -> list[str]:
     ]
 
 
-def _requests(subscriber: Subscriber) -> list[tuple[str, str]]:
-    """Return the subjects that it may publish to, each with the kind of answer."""
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request that a subscriber may make."""
+
+    subject: str
+    """As the account with JetStream knows it."""
+    own_subject: str
+    """As the subscriber's account does."""
+    answers: str = "singleton"
+
+
+def _requests(subscriber: Subscriber) -> list[_Request]:
     found = []
     for kind in SUBSCRIBED:
         consumer = f"{kind.stream}.{consumer_name(subscriber.key_id, kind)}"
-        found += [
-            (f"{_API}.CONSUMER.MSG.NEXT.{consumer}", "stream"),
-            (f"{_API}.CONSUMER.INFO.{consumer}", "singleton"),
-            (f"{_API}.CONSUMER.RESET.{consumer}", "singleton"),
-            (f"{_ACK}.{consumer}.>", "singleton"),
-        ]
+        for verb, answers in (("MSG.NEXT", "stream"), ("INFO", "singleton"), ("RESET", "singleton")):
+            operation = f"CONSUMER.{verb}.{consumer}"
+            found.append(_Request(f"{_API}.{operation}", f"{API_PREFIX}.{operation}", answers))
+        found.append(_Request(f"{_ACK}.{consumer}.>", f"{_ACK}.{consumer}.>"))
     return found
 
 
@@ -174,22 +186,34 @@ def _exports(subscriber: Subscriber) -> list[dict[str, object]]:
     only = {"accounts": [subscriber.account]}
     streams: list[dict[str, object]] = [{"stream": subject, **only} for subject in subscriber.subjects]
     return streams + [
-        {"service": subject, "response_type": answer, **only} for subject, answer in _requests(subscriber)
+        {"service": request.subject, "response_type": request.answers, **only} for request in _requests(subscriber)
     ]
+
+
+def _imports(subscriber: Subscriber) -> list[dict[str, object]]:
+    streams: list[dict[str, object]] = [{"stream": _from_platform(subject)} for subject in subscriber.subjects]
+    return streams + [
+        {"service": _from_platform(request.subject), "to": request.own_subject} for request in _requests(subscriber)
+    ]
+
+
+def _from_platform(subject: str) -> dict[str, str]:
+    return {"account": PLATFORM, "subject": subject}
 
 
 def _subscriber_account(subscriber: Subscriber) -> dict[str, object]:
-    requests = [subject for subject, _ in _requests(subscriber)]
-    imports: list[dict[str, object]] = [
-        {kind: {"account": PLATFORM, "subject": subject}}
-        for kind, subjects in (("stream", subscriber.subjects), ("service", requests))
-        for subject in subjects
-    ]
-    permissions = {"publish": requests, "subscribe": [*subscriber.subjects, f"{SUBSCRIBER_INBOX}.>"]}
-    limits = {"conn": _MAX_CONNECTIONS, "subs": _MAX_SUBSCRIPTIONS, "payload": _MAX_PAYLOAD_BYTES}
+    permissions = {
+        "publish": [request.own_subject for request in _requests(subscriber)],
+        "subscribe": [*subscriber.subjects, f"{SUBSCRIBER_INBOX}.>"],
+    }
+    limits = {
+        "max_connections": _MAX_CONNECTIONS,
+        "max_subscriptions": _MAX_SUBSCRIPTIONS,
+        "max_payload": _MAX_PAYLOAD_BYTES,
+    }
     return {
         "users": [_user(subscriber.key_id, subscriber.password_hash, permissions)],
-        "imports": imports,
+        "imports": _imports(subscriber),
         "limits": limits,
     }
 

@@ -285,8 +285,9 @@ class BusConnection:
             inbox.cut()
 
     def _fail_denied(self, subject: str) -> None:
+        # The client hands errors on in lower case.
         for wanted, future in self._waiting.values():
-            if wanted == subject and not future.done():
+            if wanted.lower() == subject.lower() and not future.done():
                 text = f"the NATS user {self._config.user!r} may not publish to {subject}"
                 future.set_exception(PermissionDenied(text, reason="BUS_PERMISSION"))
 

@@ -27,7 +27,7 @@ from arenero.api.gateway.v1 import key_pb2 as arenero_dot_api_dot_gateway_dot_v1
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(arenero/api/gateway/v1/key_service.proto\x12\x16\x61renero.api.gateway.v1\x1a arenero/api/common/v1/page.proto\x1a arenero/api/gateway/v1/key.proto\x1a\x1egoogle/protobuf/duration.proto\"\xb6\x01\n\rCreateRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12-\n\x04kind\x18\x03 \x01(\x0e\x32\x1f.arenero.api.gateway.v1.KeyKind\x12\x30\n\x06scopes\x18\x04 \x03(\x0e\x32 .arenero.api.gateway.v1.KeyScope\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\"|\n\x0e\x43reateResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\x12\x30\n\x04nats\x18\x03 \x01(\x0b\x32\".arenero.api.gateway.v1.NatsAccess\"\x9a\x01\n\nNatsAccess\x12\x0b\n\x03url\x18\x01 \x01(\t\x12\x0c\n\x04user\x18\x02 \x01(\t\x12\x10\n\x08password\x18\x03 \x01(\t\x12\x14\n\x0cinbox_prefix\x18\x04 \x01(\t\x12\x10\n\x08subjects\x18\x05 \x03(\t\x12\x37\n\tconsumers\x18\x06 \x03(\x0b\x32$.arenero.api.gateway.v1.NatsConsumer\"<\n\x0cNatsConsumer\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06\x66ilter\x18\x03 \x01(\t\"f\n\x0bListRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12\x30\n\x04page\x18\x03 \x01(\x0b\x32\".arenero.api.common.v1.PageRequest\"j\n\x0cListResponse\x12)\n\x04keys\x18\x01 \x03(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12/\n\x04page\x18\x02 \x01(\x0b\x32!.arenero.api.common.v1.PageResult\"\x1f\n\rRevokeRequest\x12\x0e\n\x06key_id\x18\x01 \x01(\t\":\n\x0eRevokeResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\"\x0f\n\rWhoAmIRequest\":\n\x0eWhoAmIResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key2\xea\x02\n\nKeyService\x12W\n\x06\x43reate\x12%.arenero.api.gateway.v1.CreateRequest\x1a&.arenero.api.gateway.v1.CreateResponse\x12Q\n\x04List\x12#.arenero.api.gateway.v1.ListRequest\x1a$.arenero.api.gateway.v1.ListResponse\x12W\n\x06Revoke\x12%.arenero.api.gateway.v1.RevokeRequest\x1a&.arenero.api.gateway.v1.RevokeResponse\x12W\n\x06WhoAmI\x12%.arenero.api.gateway.v1.WhoAmIRequest\x1a&.arenero.api.gateway.v1.WhoAmIResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(arenero/api/gateway/v1/key_service.proto\x12\x16\x61renero.api.gateway.v1\x1a arenero/api/common/v1/page.proto\x1a arenero/api/gateway/v1/key.proto\x1a\x1egoogle/protobuf/duration.proto\"\xb6\x01\n\rCreateRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12-\n\x04kind\x18\x03 \x01(\x0e\x32\x1f.arenero.api.gateway.v1.KeyKind\x12\x30\n\x06scopes\x18\x04 \x03(\x0e\x32 .arenero.api.gateway.v1.KeyScope\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\"|\n\x0e\x43reateResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\x12\x30\n\x04nats\x18\x03 \x01(\x0b\x32\".arenero.api.gateway.v1.NatsAccess\"\xae\x01\n\nNatsAccess\x12\x0b\n\x03url\x18\x01 \x01(\t\x12\x0c\n\x04user\x18\x02 \x01(\t\x12\x10\n\x08password\x18\x03 \x01(\t\x12\x14\n\x0cinbox_prefix\x18\x04 \x01(\t\x12\x10\n\x08subjects\x18\x05 \x03(\t\x12\x37\n\tconsumers\x18\x06 \x03(\x0b\x32$.arenero.api.gateway.v1.NatsConsumer\x12\x12\n\napi_prefix\x18\x07 \x01(\t\"<\n\x0cNatsConsumer\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06\x66ilter\x18\x03 \x01(\t\"f\n\x0bListRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12\x30\n\x04page\x18\x03 \x01(\x0b\x32\".arenero.api.common.v1.PageRequest\"j\n\x0cListResponse\x12)\n\x04keys\x18\x01 \x03(\x0b\x32\x1b.arenero.api.gateway.v1.Key\x12/\n\x04page\x18\x02 \x01(\x0b\x32!.arenero.api.common.v1.PageResult\"\x1f\n\rRevokeRequest\x12\x0e\n\x06key_id\x18\x01 \x01(\t\":\n\x0eRevokeResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key\"\x0f\n\rWhoAmIRequest\":\n\x0eWhoAmIResponse\x12(\n\x03key\x18\x01 \x01(\x0b\x32\x1b.arenero.api.gateway.v1.Key2\xea\x02\n\nKeyService\x12W\n\x06\x43reate\x12%.arenero.api.gateway.v1.CreateRequest\x1a&.arenero.api.gateway.v1.CreateResponse\x12Q\n\x04List\x12#.arenero.api.gateway.v1.ListRequest\x1a$.arenero.api.gateway.v1.ListResponse\x12W\n\x06Revoke\x12%.arenero.api.gateway.v1.RevokeRequest\x1a&.arenero.api.gateway.v1.RevokeResponse\x12W\n\x06WhoAmI\x12%.arenero.api.gateway.v1.WhoAmIRequest\x1a&.arenero.api.gateway.v1.WhoAmIResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,21 +39,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATERESPONSE']._serialized_start=353
   _globals['_CREATERESPONSE']._serialized_end=477
   _globals['_NATSACCESS']._serialized_start=480
-  _globals['_NATSACCESS']._serialized_end=634
-  _globals['_NATSCONSUMER']._serialized_start=636
-  _globals['_NATSCONSUMER']._serialized_end=696
-  _globals['_LISTREQUEST']._serialized_start=698
-  _globals['_LISTREQUEST']._serialized_end=800
-  _globals['_LISTRESPONSE']._serialized_start=802
-  _globals['_LISTRESPONSE']._serialized_end=908
-  _globals['_REVOKEREQUEST']._serialized_start=910
-  _globals['_REVOKEREQUEST']._serialized_end=941
-  _globals['_REVOKERESPONSE']._serialized_start=943
-  _globals['_REVOKERESPONSE']._serialized_end=1001
-  _globals['_WHOAMIREQUEST']._serialized_start=1003
-  _globals['_WHOAMIREQUEST']._serialized_end=1018
-  _globals['_WHOAMIRESPONSE']._serialized_start=1020
-  _globals['_WHOAMIRESPONSE']._serialized_end=1078
-  _globals['_KEYSERVICE']._serialized_start=1081
-  _globals['_KEYSERVICE']._serialized_end=1443
+  _globals['_NATSACCESS']._serialized_end=654
+  _globals['_NATSCONSUMER']._serialized_start=656
+  _globals['_NATSCONSUMER']._serialized_end=716
+  _globals['_LISTREQUEST']._serialized_start=718
+  _globals['_LISTREQUEST']._serialized_end=820
+  _globals['_LISTRESPONSE']._serialized_start=822
+  _globals['_LISTRESPONSE']._serialized_end=928
+  _globals['_REVOKEREQUEST']._serialized_start=930
+  _globals['_REVOKEREQUEST']._serialized_end=961
+  _globals['_REVOKERESPONSE']._serialized_start=963
+  _globals['_REVOKERESPONSE']._serialized_end=1021
+  _globals['_WHOAMIREQUEST']._serialized_start=1023
+  _globals['_WHOAMIREQUEST']._serialized_end=1038
+  _globals['_WHOAMIRESPONSE']._serialized_start=1040
+  _globals['_WHOAMIRESPONSE']._serialized_end=1098
+  _globals['_KEYSERVICE']._serialized_start=1101
+  _globals['_KEYSERVICE']._serialized_end=1463
 # @@protoc_insertion_point(module_scope)

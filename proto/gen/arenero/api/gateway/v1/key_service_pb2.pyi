@@ -36,20 +36,22 @@ class CreateResponse(_message.Message):
     def __init__(self, key: _Optional[_Union[_key_pb2.Key, _Mapping]] = ..., secret: _Optional[str] = ..., nats: _Optional[_Union[NatsAccess, _Mapping]] = ...) -> None: ...
 
 class NatsAccess(_message.Message):
-    __slots__ = ("url", "user", "password", "inbox_prefix", "subjects", "consumers")
+    __slots__ = ("url", "user", "password", "inbox_prefix", "subjects", "consumers", "api_prefix")
     URL_FIELD_NUMBER: _ClassVar[int]
     USER_FIELD_NUMBER: _ClassVar[int]
     PASSWORD_FIELD_NUMBER: _ClassVar[int]
     INBOX_PREFIX_FIELD_NUMBER: _ClassVar[int]
     SUBJECTS_FIELD_NUMBER: _ClassVar[int]
     CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    API_PREFIX_FIELD_NUMBER: _ClassVar[int]
     url: str
     user: str
     password: str
     inbox_prefix: str
     subjects: _containers.RepeatedScalarFieldContainer[str]
     consumers: _containers.RepeatedCompositeFieldContainer[NatsConsumer]
-    def __init__(self, url: _Optional[str] = ..., user: _Optional[str] = ..., password: _Optional[str] = ..., inbox_prefix: _Optional[str] = ..., subjects: _Optional[_Iterable[str]] = ..., consumers: _Optional[_Iterable[_Union[NatsConsumer, _Mapping]]] = ...) -> None: ...
+    api_prefix: str
+    def __init__(self, url: _Optional[str] = ..., user: _Optional[str] = ..., password: _Optional[str] = ..., inbox_prefix: _Optional[str] = ..., subjects: _Optional[_Iterable[str]] = ..., consumers: _Optional[_Iterable[_Union[NatsConsumer, _Mapping]]] = ..., api_prefix: _Optional[str] = ...) -> None: ...
 
 class NatsConsumer(_message.Message):
     __slots__ = ("stream", "name", "filter")

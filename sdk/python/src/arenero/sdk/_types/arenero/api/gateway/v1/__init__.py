@@ -387,7 +387,7 @@ class NatsAccess(betterproto2.Message):
 
     inbox_prefix: "str" = betterproto2.field(4, betterproto2.TYPE_STRING)
     """
-    Prefix that the client's inboxes must have.
+    Prefix that the client's inboxes must have: NATS's own default.
     """
 
     subjects: "list[str]" = betterproto2.field(5, betterproto2.TYPE_STRING, repeated=True)
@@ -400,6 +400,11 @@ class NatsAccess(betterproto2.Message):
     Durable consumers made for this key, for replay.
     """
 
+    api_prefix: "str" = betterproto2.field(7, betterproto2.TYPE_STRING)
+    """
+    What requests to JetStream begin with in place of `$JS.API`; clients call it the API prefix.
+    """
+
 
 default_message_pool.register_message("arenero.api.gateway.v1", "NatsAccess", NatsAccess)
 
@@ -408,7 +413,7 @@ default_message_pool.register_message("arenero.api.gateway.v1", "NatsAccess", Na
 class NatsConsumer(betterproto2.Message):
     """
     NatsConsumer is a durable pull consumer with explicit acknowledgement. It begins with the first message of the stream; a request to
-    `$JS.API.CONSUMER.RESET.<stream>.<name>` lets it begin anew, with the sequence in the body (`{"seq": 1}`) where one is given.
+    `<api_prefix>.CONSUMER.RESET.<stream>.<name>` lets it begin anew, with the sequence in the body (`{"seq": 1}`) where one is given.
     """
 
     stream: "str" = betterproto2.field(1, betterproto2.TYPE_STRING)
