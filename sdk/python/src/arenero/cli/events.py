@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +9,7 @@ import betterproto2
 import click
 
 from arenero.cli.options import DURATION
-from arenero.cli.output import message_dict
+from arenero.cli.output import json_text, message_dict, plain
 from arenero.cli.running import asynchronous, client
 from arenero.sdk.types import Event, EventFilter
 
@@ -38,7 +37,7 @@ async def events(
             stream = connection.replay(wanted, from_time=start, limit=limit)
         printed = 0
         async for event in stream:
-            click.echo(json.dumps(message_dict(event)) if output == "json" else event_line(event))
+            click.echo(json_text(message_dict(event)) if output == "json" else event_line(event))
             printed += 1
             if printed == limit:
                 return
@@ -48,7 +47,7 @@ def event_line(event: Event) -> str:
     """Write an event on one line: time, subject, and what is particular to it."""
     moment = event.time.astimezone(UTC).strftime("%H:%M:%S.%f")[:-3] if event.time else ""
     words = " ".join(f"{name}={_short(value)}" for name, value in fact_fields(event).items())
-    return f"{moment}  {event.subject}  {words}".rstrip()
+    return plain(f"{moment}  {event.subject}  {words}".rstrip())
 
 
 def fact_fields(event: Event) -> dict[str, Any]:
@@ -61,5 +60,5 @@ def fact_fields(event: Event) -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text if text and " " not in text else json.dumps(text)
+    text = value if isinstance(value, str) else json_text(value)
+    return text if text and " " not in text else json_text(text)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+import contextlib
 import sys
+from collections.abc import AsyncIterator
 from typing import Any
 
 import click
 
-from arenero.cli.options import DURATION, PAIR
-from arenero.cli.output import output_option, print_rows
-from arenero.cli.raw_terminal import interact
+from arenero.cli.options import DURATION, PAIR, USER
+from arenero.cli.output import note, output_option, print_rows
+from arenero.cli.raw_terminal import interact, screen_size
 from arenero.cli.running import asynchronous, client
 from arenero.cli.sandboxes import create, creation_options
-from arenero.sdk import Exit, Output, Sandbox
-from arenero.sdk.errors import OutcomeUnknown
-
-_STDIN_CHUNK_BYTES = 64 * 1024
+from arenero.cli.standard_input import read_input
+from arenero.sdk import Exit, Gap, Output, Process, Sandbox
+from arenero.sdk._alongside import alongside
+from arenero.sdk._frames import Frame, exit_of
+from arenero.sdk.errors import AreneroError, FailedPrecondition, NotFound, OutcomeUnknown
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -43,9 +45,9 @@ async def run(
             return await run_in(sandbox, command, interactive=interactive, tty=tty, timeout_s=timeout)
         finally:
             if keep:
-                click.echo(sandbox.id, err=True)
+                note(sandbox.id)
             else:
-                await asyncio.shield(sandbox.delete())
+                await _delete(sandbox)
             await sandbox.close()
 
 
@@ -54,7 +56,7 @@ async def run(
 @click.option("-t", "--tty", is_flag=True, help="Give the command a terminal.")
 @click.option("-d", "--detach", is_flag=True, help="Start it, print its exec id and leave it running.")
 @click.option("-e", "--env", type=PAIR, multiple=True, help="Variable for the command. Repeatable.")
-@click.option("-u", "--user", help="User to run as: a name, a uid or uid:gid.")
+@click.option("-u", "--user", type=USER, help="User to run as: a name, a uid or UID:GID.")
 @click.option("-w", "--workdir", help="Working directory.")
 @click.option("--timeout", type=DURATION, help="End the command when it runs longer.")
 @click.argument("sandbox_id")
@@ -65,14 +67,14 @@ async def exec_command(  # noqa: PLR0913 - one per option
     tty: bool,
     detach: bool,
     env: tuple[tuple[str, str], ...],
-    user: str | None,
+    user: str | tuple[int, int] | None,
     workdir: str | None,
     timeout: float | None,
     sandbox_id: str,
     command: tuple[str, ...],
 ) -> int:
     """Run COMMAND in a sandbox. Exits with the command's exit code."""
-    options: dict[str, Any] = {"env": dict(env), "user": _user(user), "cwd": workdir}
+    options: dict[str, Any] = {"env": dict(env), "user": user, "cwd": workdir}
     words = _without_dashes(command)
     async with client() as connection:
         sandbox = await Sandbox.connect(sandbox_id, client=connection)
@@ -85,18 +87,18 @@ async def exec_command(  # noqa: PLR0913 - one per option
 
 @click.command()
 @click.argument("sandbox_id")
-@click.option("-u", "--user", help="User to run as.")
+@click.option("-u", "--user", type=USER, help="User to run as.")
 @click.option("--attach", "exec_id", help="Attach to a terminal that is open, instead of starting a shell.")
 @click.option("--takeover", is_flag=True, help="With --attach: take it from whoever is typing in it.")
 @asynchronous
-async def shell(sandbox_id: str, user: str | None, exec_id: str | None, takeover: bool) -> int:
+async def shell(sandbox_id: str, user: str | tuple[int, int] | None, exec_id: str | None, takeover: bool) -> int:
     """Open a shell in a sandbox. Ctrl-P Ctrl-Q leaves and lets it run on."""
     async with client() as connection:
         sandbox = await Sandbox.connect(sandbox_id, client=connection)
         if exec_id:
             terminal = await sandbox.attach_terminal(exec_id, takeover=takeover)
             return await interact(terminal)
-        return await run_in(sandbox, (), interactive=True, tty=True, user=_user(user))
+        return await run_in(sandbox, (), interactive=True, tty=True, user=user)
 
 
 @click.command()
@@ -123,17 +125,14 @@ async def run_in(sandbox: Sandbox, command: tuple[str, ...], *, interactive: boo
         return await interact(await sandbox.terminal(words, **terminal_size(), **options))
     if interactive:
         return await _with_stdin(sandbox, words, options)
-    exit_code: int | None = None
-    async for frame in sandbox.stream(words, on_disconnect="kill", **options):
-        exit_code = write_frame(frame) if isinstance(frame, Output | Exit) else exit_code
-    return _must(exit_code)
+    return await _show(sandbox.stream(words, on_disconnect="kill", **options))
 
 
 def write_frame(frame: Output | Exit) -> int | None:
     """Write output where it belongs; return the exit code of an end."""
     if isinstance(frame, Exit):
         if frame.cause not in ("OWN_EXIT", "CANCELLED"):
-            click.echo(f"arenero: the command was ended: {frame.cause}", err=True)
+            note(f"arenero: the command was ended: {frame.cause}")
         return frame.shell_code
     out = sys.stderr.buffer if frame.stream == "stderr" else sys.stdout.buffer
     out.write(frame.data)
@@ -143,45 +142,46 @@ def write_frame(frame: Output | Exit) -> int | None:
 
 def terminal_size() -> dict[str, Any]:
     """Return the size of this process's terminal, as arguments of `Sandbox.terminal`."""
-    size = shutil.get_terminal_size()
+    size = screen_size()
     return {"rows": size.lines, "columns": size.columns}
 
 
+async def _show(frames: AsyncIterator[Frame]) -> int:
+    """Write output as it comes and return the exit code."""
+    async for frame in frames:
+        if isinstance(frame, Gap):
+            note(f"arenero: {frame.to_offset - frame.from_offset} bytes of {frame.stream} are gone")
+        elif (exit_code := write_frame(frame)) is not None:
+            return exit_code
+    raise OutcomeUnknown("the output ended without an end frame", reason="STREAM_BROKEN")
+
+
 async def _with_stdin(sandbox: Sandbox, words: tuple[str, ...], options: dict[str, Any]) -> int:
-    process = await sandbox.start(words, stdin=True, on_disconnect="kill", **options)
-    exit_code: int | None = None
-    async with asyncio.TaskGroup() as group:
-        feeding = group.create_task(_feed(process))
-        async for frame in process.output():
-            exit_code = write_frame(frame) if isinstance(frame, Output | Exit) else exit_code
-        feeding.cancel()
-    return _must(exit_code)
+    process = await sandbox.start(words, stdin=True, **options)
+    try:
+        return await alongside(_show(process.output()), _feed(process))
+    except asyncio.CancelledError:
+        await process.kill()
+        raise
 
 
-async def _feed(process: Any) -> None:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    while data := await reader.read(_STDIN_CHUNK_BYTES):
-        await process.write_stdin(data)
-    await process.close_stdin()
+async def _feed(process: Process) -> None:
+    with contextlib.suppress(FailedPrecondition, NotFound):  # it need not read all of its input
+        async for piece in read_input():
+            await process.write_stdin(piece)
+        await process.write_stdin(b"", end=True)
 
 
-def _must(exit_code: int | None) -> int:
-    if exit_code is None:
-        raise OutcomeUnknown("the output ended without an end frame", reason="STREAM_BROKEN")
-    return exit_code
+async def _delete(sandbox: Sandbox) -> None:
+    """Delete a sandbox; the command's own outcome stands even where that fails."""
+    try:
+        await sandbox.delete()
+    except AreneroError as error:
+        note(f"arenero: warning: {sandbox.id} was not deleted: {error}")
 
 
 def _without_dashes(command: tuple[str, ...]) -> tuple[str, ...]:
     return command[1:] if command[:1] == ("--",) else command
-
-
-def _user(user: str | None) -> str | int | tuple[int, int] | None:
-    if not user or not user[0].isdigit():
-        return user
-    uid, _, gid = user.partition(":")
-    return (int(uid), int(gid or uid))
 
 
 def _exec_row(found: Any) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _exec_row(found: Any) -> dict[str, Any]:
         "pid": found.pid,
         "running": found.running,
         "exit": ended.exit_code if ended and ended.WhichOneof("result") == "exit_code" else "",
-        "cause": ended.cause if ended else "",
+        "cause": exit_of(ended).cause if ended else "",
         "command": words[:200],
     }
 

@@ -1,8 +1,7 @@
-"""Values on the command line that have a form of their own: durations, sizes and key=value pairs."""
+"""Values on the command line that have a form of their own: durations, sizes, users and key=value pairs."""
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, Final
 
@@ -10,8 +9,11 @@ import click
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _DURATION_UNITS_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
+_LONGEST_S: Final = 315_576_000_000.0
+"""Ten thousand years: what a duration on the wire holds."""
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])i?)?b?", re.IGNORECASE)
 _SIZE_STEPS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_LARGEST_BYTES: Final = 2**63 - 1
 
 
 class Duration(click.ParamType[float]):
@@ -27,7 +29,7 @@ class Duration(click.ParamType[float]):
         if not pieces or "".join(number + unit for number, unit in pieces) != value:
             self.fail(f"{value!r} is no duration; write for example 90s, 15m or 1h30m", param, ctx)
         seconds = sum(float(number) * _DURATION_UNITS_S[unit or None] for number, unit in pieces)
-        if not math.isfinite(seconds):
+        if seconds > _LONGEST_S:
             self.fail(f"{value!r} is too long", param, ctx)
         return seconds
 
@@ -44,7 +46,10 @@ class Size(click.ParamType[int]):
         match = _SIZE.fullmatch(value)
         if match is None:
             self.fail(f"{value!r} is no size; write for example 512M or 2Gi", param, ctx)
-        return int(float(match[1]) * 1024 ** _SIZE_STEPS[match[2].lower()])
+        size_bytes = int(float(match[1]) * 1024 ** _SIZE_STEPS[(match[2] or "").lower()])
+        if size_bytes > _LARGEST_BYTES:
+            self.fail(f"{value!r} is too large", param, ctx)
+        return size_bytes
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -62,6 +67,22 @@ class Pair(click.ParamType[tuple[str, str]]):
         return key, rest
 
 
+class User(click.ParamType[str | tuple[int, int]]):
+    """Who to run as: a name, a uid, or `UID:GID`."""
+
+    name = "user"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | tuple[int, int]:
+        """Return a name, or (uid, gid)."""
+        if isinstance(value, tuple) or not value[:1].isdigit():
+            return value  # type: ignore[no-any-return]
+        uid, _, gid = value.partition(":")
+        if not (uid.isdecimal() and (gid or uid).isdecimal() and max(int(uid), int(gid or 0)) < 2**32):
+            self.fail(f"{value!r} is no user; write a name, a uid or UID:GID", param, ctx)
+        return int(uid), int(gid or uid)
+
+
 DURATION: Final = Duration()
 SIZE: Final = Size()
 PAIR: Final = Pair()
+USER: Final = User()

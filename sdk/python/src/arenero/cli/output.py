@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-import betterproto2
 import click
 
+if TYPE_CHECKING:
+    import betterproto2
+
 Row = Mapping[str, Any]
+
+_UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+"""What JSON lets through and a terminal, or an encoder, should not get: control characters, invisible ones, halves."""
 
 
 def output_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,22 +58,34 @@ def print_record(record: Row, output: str) -> None:
     shown = {name: value for name, value in record.items() if value not in (None, "", [], {})}
     width = max((len(name) for name in shown), default=0)
     for name, value in shown.items():
-        click.echo(f"{name.ljust(width)}  {_cell(value)}")
+        click.echo(f"{plain(name).ljust(width)}  {_cell(value)}")
 
 
 def print_json(value: Any) -> None:
     """Print JSON, indented on a terminal and on one line elsewhere."""
-    indent = 2 if sys.stdout.isatty() else None
-    click.echo(json.dumps(value, indent=indent, default=_jsonable, ensure_ascii=False))
+    click.echo(json_text(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """Write JSON that is safe to show: what could change the screen is escaped."""
+    text = json.dumps(value, indent=indent, default=_jsonable, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def plain(text: str) -> str:
+    """Return text that can't move the cursor or colour the screen, whoever wrote it."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def note(text: str) -> None:
     """Tell the person something that is not a result."""
-    click.echo(text, err=True)
+    click.echo("\n".join(map(plain, text.split("\n"))), err=True)
 
 
 def message_dict(message: betterproto2.Message) -> dict[str, Any]:
     """Turn a message into what JSON shows: field names as in the proto, times in RFC 3339."""
+    import betterproto2
+
     result: dict[str, Any] = message.to_dict(casing=betterproto2.Casing.SNAKE)
     return result
 
@@ -152,11 +170,10 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={_cell(item)}" for key, item in value.items())
+        return ",".join(f"{_cell(key)}={_cell(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_cell(item) for item in value)
-    # A value from inside a sandbox must not move the cursor or colour the screen.
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(value))
+    return plain(str(value))
 
 
 def _jsonable(value: Any) -> Any:
@@ -165,5 +182,5 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, bytes):
-        return value.decode(errors="surrogateescape")
+        return value.decode(errors="backslashreplace")
     return str(value)

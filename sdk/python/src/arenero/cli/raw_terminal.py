@@ -12,22 +12,22 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from arenero.cli.standard_input import read_input
 from arenero.sdk import Terminal
+from arenero.sdk.errors import FailedPrecondition, OutcomeUnknown
 
 DETACH_KEYS = b"\x10\x11"
 """Ctrl-P Ctrl-Q, as in Docker."""
-_READ_BYTES = 64 * 1024
+_END_OF_FILE = b"\x04"
 
 
 async def interact(terminal: Terminal) -> int:
     """Pass keys in and the screen out until the process ends or the person detaches; return the exit code."""
-    loop = asyncio.get_running_loop()
-    keys: asyncio.Queue[bytes] = asyncio.Queue()
     resized = asyncio.Event()
-    with _raw_mode(), _reading_keys(keys), _on_resize(loop, resized):
+    with _raw_mode(), _on_resize(resized):
         async with terminal, asyncio.TaskGroup() as group:
             screen = group.create_task(_show(terminal))
-            typing = group.create_task(_type(terminal, keys))
+            typing = group.create_task(_type(terminal))
             sizing = group.create_task(_resize(terminal, resized))
             await asyncio.wait([screen, typing], return_when=asyncio.FIRST_COMPLETED)
             for task in (screen, typing, sizing):
@@ -38,53 +38,54 @@ async def interact(terminal: Terminal) -> int:
     return terminal.exit.shell_code
 
 
+def screen_size() -> os.terminal_size:
+    """Return the size of this process's terminal, as it is now; 24 by 80 when it has none."""
+    for stream in (sys.stdout, sys.stdin, sys.stderr):
+        try:
+            return os.get_terminal_size(stream.fileno())
+        except (OSError, ValueError):
+            continue
+    return shutil.get_terminal_size()
+
+
 async def _show(terminal: Terminal) -> None:
     async for piece in terminal:
         sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
 
 
-async def _type(terminal: Terminal, keys: asyncio.Queue[bytes]) -> None:
-    """Send keys; ends when the detach keys were typed or there are no more."""
-    held = b""
-    while data := await keys.get():
-        data = held + data
-        held = b""
-        if DETACH_KEYS in data:
+async def _type(terminal: Terminal) -> None:
+    """Send keys; ends when the detach keys were typed or the person's terminal is gone."""
+    try:
+        if await _pass_keys(terminal) or sys.stdin.isatty():
             return
-        if data.endswith(DETACH_KEYS[:1]):
-            data, held = data[:-1], DETACH_KEYS[:1]
-        if data:
-            await terminal.write(data)
-    if not sys.stdin.isatty():
-        await terminal.write(b"\x04")
-        await asyncio.Event().wait()
+        await terminal.write(_END_OF_FILE)
+    except (FailedPrecondition, OutcomeUnknown):
+        pass  # typed into a terminal that has ended: what became of it comes with the screen
+    await asyncio.Event().wait()
+
+
+async def _pass_keys(terminal: Terminal) -> bool:
+    """Send keys to their end; True when the detach keys were among them."""
+    held = b""
+    async for piece in read_input():
+        before, detach, _ = (held + piece).partition(DETACH_KEYS)
+        held = DETACH_KEYS[:1] if not detach and before.endswith(DETACH_KEYS[:1]) else b""
+        if keys := before.removesuffix(held):
+            await terminal.write(keys)
+        if detach:
+            return True
+    if held:
+        await terminal.write(held)
+    return False
 
 
 async def _resize(terminal: Terminal, resized: asyncio.Event) -> None:
     while True:
         await resized.wait()
         resized.clear()
-        size = shutil.get_terminal_size()
+        size = screen_size()
         await terminal.resize(size.lines, size.columns)
-
-
-@contextmanager
-def _reading_keys(keys: asyncio.Queue[bytes]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    source = sys.stdin.fileno()
-
-    def read() -> None:
-        data = os.read(source, _READ_BYTES)
-        if not data:
-            loop.remove_reader(source)
-        keys.put_nowait(data)
-
-    loop.add_reader(source, read)
-    try:
-        yield
-    finally:
-        loop.remove_reader(source)
 
 
 @contextmanager
@@ -101,7 +102,8 @@ def _raw_mode() -> Iterator[None]:
 
 
 @contextmanager
-def _on_resize(loop: asyncio.AbstractEventLoop, resized: asyncio.Event) -> Iterator[None]:
+def _on_resize(resized: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGWINCH, resized.set)
     try:
         yield

@@ -1,7 +1,7 @@
 """How commands run: one event loop, Ctrl-C as cancellation, errors as one line and an exit code.
 
-Exit codes: 0 done; 1 the platform refused or failed; 2 wrong usage; 3 not found; 4 the platform can't be reached; 130
-interrupted. `run`, `exec` and `shell` exit with the code of the command that they ran; when it never ran, with 125
+Exit codes: 0 done; 1 the platform refused or failed; 2 wrong usage; 3 not found; 4 the platform can't be reached;
+130 interrupted. `run`, `exec` and `shell` exit with the code of the command that they ran; when it never ran, with 125
 (platform), 126 (not executable) or 127 (not found), as `docker run` does.
 """
 
@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
+import signal
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import click
 
-from arenero.sdk import Client, errors
+from arenero.cli.output import note
+
+if TYPE_CHECKING:
+    from arenero.sdk import Client, errors
 
 P = ParamSpec("P")
 
@@ -24,8 +29,17 @@ EXIT_USAGE: Final = 2
 EXIT_NOT_FOUND: Final = 3
 EXIT_UNREACHABLE: Final = 4
 EXIT_INTERRUPTED: Final = 130
+EXIT_SIGNAL: Final = 128
 START_FAILED_CODES: Final = {"NOT_FOUND": 127, "BAD_INTERPRETER": 127, "NOT_EXECUTABLE": 126, "PERMISSION": 126}
 START_FAILED_OTHER: Final = 125
+
+
+class Stopped(Exception):
+    """A signal other than Ctrl-C ended the command, after it had cleaned up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
 
 
 def asynchronous(function: Callable[P, Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
@@ -40,26 +54,59 @@ def asynchronous(function: Callable[P, Coroutine[Any, Any, int | None]]) -> Call
 
 def _run(coroutine: Coroutine[Any, Any, int | None]) -> int:
     try:
-        return asyncio.run(coroutine) or 0
+        return asyncio.run(_until_stopped(coroutine)) or 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does: nothing to say, and nowhere to say it.
-        sys.stderr.close()
-        return EXIT_FAILED
-    except errors.AreneroError as error:
-        return report(error)
     except BaseExceptionGroup as group:
-        first = _first(group)
-        if isinstance(first, errors.AreneroError):
-            return report(first)
+        return _exit_code(_first(group))
+    except Exception as error:  # noqa: BLE001 - what it doesn't know it raises again
+        return _exit_code(error)
+
+
+async def _until_stopped(coroutine: Coroutine[Any, Any, int | None]) -> int | None:
+    """Cancel it on SIGTERM, and on SIGHUP unless `nohup` is in charge: what it has begun is to be undone."""
+    task = asyncio.current_task()
+    assert task is not None
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        return await coroutine
+    except asyncio.CancelledError:
+        if received:
+            raise Stopped(received[0]) from None
         raise
+
+
+def _exit_code(error: BaseException) -> int:
+    from arenero.sdk import errors
+
+    if isinstance(error, errors.AreneroError):
+        return report(error)
+    if isinstance(error, Stopped):
+        return EXIT_SIGNAL + error.number
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output went away, as `head` does: nothing to say, and nothing to be said at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    if isinstance(error, OSError):
+        note(f"arenero: {error}")
+        return EXIT_FAILED
+    raise error
 
 
 def report(error: errors.AreneroError) -> int:
     """Print an error as one line and return the exit code for it."""
+    from arenero.sdk import errors
+
     reason = f" [{error.reason}]" if error.reason else ""
-    click.echo(f"arenero: {error}{reason}", err=True)
+    note(f"arenero: {error}{reason}")
     if isinstance(error, errors.StartFailed):
         return START_FAILED_CODES.get(error.kind, START_FAILED_OTHER)
     if isinstance(error, errors.InvalidArgument):
@@ -73,6 +120,8 @@ def report(error: errors.AreneroError) -> int:
 
 def client() -> Client:
     """Open the connection that the global options and the environment name."""
+    from arenero.sdk import Client
+
     chosen = click.get_current_context().find_root().params
     return Client(address=chosen.get("address"), api_key=chosen.get("api_key"))
 

@@ -14,6 +14,7 @@ from arenero.cli.options import DURATION, PAIR, SIZE
 from arenero.cli.output import Progress, age, message_dict, note, output_option, print_record, print_rows, until
 from arenero.cli.running import asynchronous, client
 from arenero.sdk import Client, Sandbox
+from arenero.sdk._alongside import alongside
 from arenero.sdk.types import Sandbox as SandboxRecord
 from arenero.sdk.types import SandboxState
 
@@ -78,17 +79,16 @@ def creation_options(command: Callable[..., Any]) -> Callable[..., Any]:
 async def create(connection: Client, creation: dict[str, Any]) -> Sandbox:
     """Create a sandbox, showing progress when it takes long, and say what its isolation lacks."""
     with Progress("creating") as progress:
-        async with asyncio.TaskGroup() as group:
-            ticking = group.create_task(_tick(progress))
-            try:
-                sandbox = await Sandbox.create(client=connection, **creation)
-            finally:
-                ticking.cancel()
+        sandbox = await alongside(_created(connection, creation), _tick(progress))
     if sandbox.record.isolation and sandbox.record.isolation.missing:
         note("warning: this sandbox runs with less than the standard isolation; missing:")
         for missing in sandbox.record.isolation.missing:
             note(f"  {missing}")
     return sandbox
+
+
+async def _created(connection: Client, creation: dict[str, Any]) -> Sandbox:
+    return await Sandbox.create(client=connection, **creation)
 
 
 async def _tick(progress: Progress) -> None:

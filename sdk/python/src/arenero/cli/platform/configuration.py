@@ -14,7 +14,8 @@ from arenero.bus.server import NatsServer, NatsServerConfig
 from arenero.cli.platform.children import ServiceSpec
 from arenero.cli.platform.instance import Instance, write_private
 
-SERVICES: Final = ("lifecycle", "snapshot", "warmpool", "vault", "gateway")
+_PLAIN: Final = ("snapshot", "warmpool", "vault")
+SERVICES: Final = ("lifecycle", *_PLAIN, "gateway")
 ADMIN_KEY_FILE: Final = "admin.key"
 
 
@@ -77,22 +78,31 @@ def to_toml(table: Mapping[str, Any], path: str = "") -> str:
 
 
 def _settings(instance: Instance, options: UpOptions, nats: NatsServer) -> dict[str, dict[str, Any]]:
-    common = {name: _common(instance, name) for name in SERVICES}
     return {
-        "lifecycle": common["lifecycle"],
-        "snapshot": common["snapshot"],
-        "warmpool": common["warmpool"],
-        "vault": common["vault"],
-        "gateway": common["gateway"],
+        "lifecycle": {
+            "address": instance.socket("lifecycle"),
+            "instance": instance.name,
+            "secrets_dir": str(instance.home / "lifecycle"),
+            "host": _host(instance, "lifecycle"),
+            "bus": _bus(instance, "lifecycle", nats),
+            "runtime": {"local": {"state_dir": str(instance.sandboxes)}},
+        },
+        "gateway": {
+            "grpc": options.grpc,
+            "http": options.http,
+            "host": _host(instance, "gateway"),
+            "bus": _bus(instance, "gateway", nats),
+        },
+        **{name: {"server": {"address": instance.socket(name)}, "host": _host(instance, name)} for name in _PLAIN},
     }
 
 
-def _common(instance: Instance, name: str) -> dict[str, Any]:
-    telemetry = {"otlp_address": instance.socket("otlp")}
-    return {
-        "server": {"address": instance.socket(name)},
-        "host": {"ready_file": str(_ready_file(instance, name)), "telemetry": telemetry},
-    }
+def _host(instance: Instance, name: str) -> dict[str, Any]:
+    return {"ready_file": str(_ready_file(instance, name)), "telemetry": {"otlp_address": instance.socket("otlp")}}
+
+
+def _bus(instance: Instance, name: str, nats: NatsServer) -> dict[str, Any]:
+    return {"url": nats.url, "user": name, "password_file": str(access_files(instance).password(name))}
 
 
 def _ready_file(instance: Instance, name: str) -> Path:

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from arenero.sdk.settings import CLIENT_FILE, default_home
 
-_LONGEST_HOME_BYTES: Final = 50
-"""Leaves room for `/run/sandboxes/sbx_….sock` within the 107 bytes of a Unix socket's path."""
+_LONGEST_HOME_BYTES: Final = 49
+"""Leaves room for `/local/…/sbx_….sock` within the 107 bytes of a Unix socket's path."""
 STATE_FILE: Final = "platform.json"
 
 
@@ -54,6 +54,13 @@ class Instance:
     def nats(self) -> Path:
         """Directory of nats-server."""
         return self.home / "nats"
+
+    @property
+    def sandboxes(self) -> Path:
+        """Directory of the local runtime: sockets are in it too."""
+        if len(os.fsencode(self.home)) <= _LONGEST_HOME_BYTES:
+            return self.home / "local"
+        return self.run / "local"
 
     @property
     def client_file(self) -> Path:
