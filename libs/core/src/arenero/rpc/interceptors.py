@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import grpc
@@ -27,7 +27,10 @@ from arenero.rpc.status import code_of, to_trailers
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("arenero.rpc")
 _propagator: Final = TraceContextTextMapPropagator()
-_UNTRACED: Final = ("/grpc.health.", "/grpc.reflection.")
+_OPEN: Final = ("/grpc.health.", "/grpc.reflection.")
+"""Answered to everybody, ready or not."""
+_UNTRACED: Final = (*_OPEN, "/opentelemetry.proto.collector.")
+"""Not worth a span; a span for the delivery of spans would have to be delivered too, for ever."""
 _OUR_FAULT: Final = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE})
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -43,6 +46,8 @@ class Surroundings:
     authenticate: Authenticate
     is_ready: Callable[[], bool]
     """While false, calls are refused as unavailable; the caller tries again."""
+    streams: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Calls under way that answer with a stream; such a call may last for ever, so a stop has to end it."""
 
 
 def wrap(
@@ -75,8 +80,20 @@ class _Scope:
         self._method = method
         self._around = around
         self._traced = not method.startswith(_UNTRACED)
+        self._open = method.startswith(_OPEN)
         self._span_name = span_name(method)
         self._attributes = {"rpc.system": "grpc", "rpc.method": method.strip("/")}
+
+    @contextmanager
+    def registered(self) -> Iterator[None]:
+        """Let this call be found by a server that stops."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._around.streams.add(task)
+        try:
+            yield
+        finally:
+            self._around.streams.discard(task)
 
     async def run(self, context: Context, request: Any, work: Callable[[], Awaitable[Any]]) -> Any:
         """Do the work of one call, inside a span where the method has one."""
@@ -110,9 +127,11 @@ class _Scope:
             await self._abort(context, span, _hidden(error))
 
     async def _enter(self, metadata: Mapping[str, str], span: Span) -> None:
-        if not self._around.is_ready() and self._traced:
+        if self._open:
+            return
+        if not self._around.is_ready():
             raise Unavailable("the service is starting or stopping", reason="NOT_READY", retry_after_s=0.1)
-        caller = await self._around.authenticate(self._method, metadata) if self._traced else None
+        caller = await self._around.authenticate(self._method, metadata)
         set_caller(caller)
         if caller is not None and span.is_recording():
             span.set_attribute("arenero.tenant", caller.tenant)
@@ -136,7 +155,8 @@ def _surround_unary(scope: _Scope, behaviour: Behaviour) -> Behaviour:
 
 def _surround_stream(scope: _Scope, behaviour: Behaviour) -> Behaviour:
     async def serve(request: Any, context: Context) -> None:
-        await scope.run(context, request, lambda: _drain(behaviour(request, context), context))
+        with scope.registered():
+            await scope.run(context, request, lambda: _drain(behaviour(request, context), context))
 
     return serve
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -101,10 +102,19 @@ class RpcServer:
         self._bind()
         await self._server.start()
 
-    async def stop(self, grace_s: float) -> None:
-        """Refuse new calls, let running ones finish within `grace_s`, cancel the rest."""
+    async def stop(self, grace_s: float, *, stream_grace_s: float = 0.5) -> None:
+        """Refuse new calls, let running ones finish within `grace_s`, cancel the rest.
+
+        Calls that answer with a stream have `stream_grace_s` only: most of them end when the client wants, which may be
+        never, and every client of a stream must know how to take it up again.
+        """
         await self.health.set_serving(False)
-        await self._server.stop(grace_s)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._server.stop(grace_s))
+            if self._around.streams:
+                await asyncio.wait(set(self._around.streams), timeout=min(stream_grace_s, grace_s))
+            for task in self._around.streams:
+                task.cancel()
 
     async def wait(self) -> None:
         """Wait until the server has stopped."""
@@ -142,13 +152,14 @@ class _Registrar:
         self._services = services
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
-        """Do nothing: generated code registers the same handlers by name right after."""
+        """Wrap and add the handlers of services."""
+        self._server.add_generic_rpc_handlers(tuple(_WrappedGeneric(handler, self._around) for handler in handlers))
+        self._services += [
+            handler.service_name() for handler in handlers if isinstance(handler, grpc.ServiceRpcHandler)
+        ]
 
     def add_registered_method_handlers(self, service: str, handlers: dict[str, Any]) -> None:
-        """Wrap and add the handlers of one service."""
-        wrapped = {name: wrap(f"/{service}/{name}", handler, self._around) for name, handler in handlers.items()}
-        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, wrapped),))
-        self._services.append(service)
+        """Do nothing: newer generated code registers the same handlers a second time, by name."""
 
 
 class _WrappedGeneric(grpc.GenericRpcHandler):
