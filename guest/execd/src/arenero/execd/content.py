@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 from arenero.errors import FailedPrecondition, PermissionDenied
@@ -80,7 +80,7 @@ def copy_content(source_fd: int, target_fd: int, size_bytes: int) -> Generator[i
     os.ftruncate(target_fd, size_bytes)
 
 
-def write_all(fd: int, pieces: list[bytes], offset: int) -> None:
+def write_all(fd: int, pieces: Sequence[bytes | memoryview], offset: int) -> None:
     """Write pieces one behind the other at an offset, all of them."""
     left = sum(map(len, pieces))
     written = os.pwritev(fd, pieces, offset) if left else 0

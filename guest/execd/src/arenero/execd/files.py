@@ -218,7 +218,7 @@ def _move_by_copy(
     """Copy to a hidden name, put that in place in one step, then remove the original."""
     if not overwrite and exists(new):
         raise _taken(destination)
-    hidden = Place(new.dir_fd, new_name())
+    hidden = Place(new.dir_fd, new_name(replaces=exists(new)))
     try:
         with blamed_on(destination, "destination"):
             yield from copy_entry(old.dir_fd, old.name, hidden.dir_fd, hidden.name, has_rights=scope.has_rights)

@@ -17,8 +17,10 @@ from typing import Final
 from arenero.execd import filecalls
 from arenero.execd.paths import Place
 
-PREFIX: Final = b".arenero-"
-SUFFIX: Final = b".part"
+_PREFIX: Final = b".arenero-"
+_NEW: Final = b".part"
+_REPLACING: Final = b".swap"
+"""Names tell whether the file will take another's place, so that a watch can tell a change from a new file."""
 STALE_S: Final = 24 * 3600.0
 _SWEPT_NAMES: Final = 1000
 _NO_NAMELESS_FILES: Final = frozenset(
@@ -30,7 +32,12 @@ _PRIVATE: Final = 0o600
 
 def is_temporary(name: bytes) -> bool:
     """Whether a name is one that only this module gives."""
-    return name.startswith(PREFIX) and name.endswith(SUFFIX)
+    return name.startswith(_PREFIX) and name.endswith((_NEW, _REPLACING))
+
+
+def is_replacing(name: bytes) -> bool:
+    """Whether a name is of a temporary that will take another file's place."""
+    return name.startswith(_PREFIX) and name.endswith(_REPLACING)
 
 
 class Temporary:
@@ -43,28 +50,28 @@ class Temporary:
         """None: it has none yet."""
 
     @classmethod
-    def create(cls, dir_fd: int) -> Temporary:
-        """Make a file that will get its name in a directory.
+    def create(cls, dir_fd: int, *, replaces: bool = False) -> Temporary:
+        """Make a file that will get its name in a directory, or take another file's.
 
         Raises:
             OSError: The file system or the directory's permissions don't allow new files.
         """
         own_dir_fd = os.dup(dir_fd)
         try:
-            return cls._create_in(own_dir_fd)
+            return cls._create_in(own_dir_fd, replaces=replaces)
         except BaseException:
             os.close(own_dir_fd)
             raise
 
     @classmethod
-    def _create_in(cls, dir_fd: int) -> Temporary:
+    def _create_in(cls, dir_fd: int, *, replaces: bool) -> Temporary:
         try:
             return cls(os.open(b".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, _PRIVATE, dir_fd=dir_fd), dir_fd, None)
         except OSError as error:
             if error.errno not in _NO_NAMELESS_FILES:
                 raise
         sweep(dir_fd)
-        name = new_name()
+        name = new_name(replaces=replaces)
         return cls(os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, _PRIVATE, dir_fd=dir_fd), dir_fd, name)
 
     def put(self, name: bytes, *, replace: bool) -> None:
@@ -77,7 +84,7 @@ class Temporary:
         if self._name is None:
             if self._link(name, is_last_try=not replace):
                 return
-            hidden = new_name()
+            hidden = new_name(replaces=True)
             self._link(hidden, is_last_try=True)
             self._name = hidden
         rename(self._dir_fd, self._name, name, replace=replace)
@@ -131,9 +138,9 @@ def exists(place: Place) -> bool:
     return True
 
 
-def new_name() -> bytes:
+def new_name(*, replaces: bool = False) -> bytes:
     """Return a hidden name that nobody can guess."""
-    return PREFIX + os.urandom(12).hex().encode() + SUFFIX
+    return _PREFIX + os.urandom(12).hex().encode() + (_REPLACING if replaces else _NEW)
 
 
 def sweep(dir_fd: int, *, stale_s: float = STALE_S) -> int:

@@ -104,7 +104,7 @@ def _begin_at(scope: Scope, spec: WriteSpec, place: Place, owners: Owners) -> Up
     if spec.write_mode in (WriteMode.APPEND, WriteMode.IN_PLACE) or target.is_anothers:
         return Upload(target, target.open_in_place())
     try:
-        temporary = Temporary.create(place.dir_fd)
+        temporary = Temporary.create(place.dir_fd, replaces=existing is not None)
     except OSError as error:
         if error.errno not in _REFUSES_NEW_FILES:
             raise

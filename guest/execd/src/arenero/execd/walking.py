@@ -83,7 +83,7 @@ def walk(start_fd: int, options: WalkOptions = WalkOptions()) -> Iterator[Visit]
         levels.close()
 
 
-def _leave(levels: _Levels, options: WalkOptions) -> Generator[Visit]:
+def _leave(levels: _Levels, options: WalkOptions) -> Generator[Visit, None, None]:
     left = levels.leave()
     if levels and options.leaves:
         level = levels.top

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
@@ -42,7 +42,7 @@ class FileWorkers:
 
     async def batches(
         self, identity: Identity | None, items: Generator[_T, None, Any], *, most: int
-    ) -> AsyncIterator[list[_T]]:
+    ) -> AsyncGenerator[list[_T], None]:
         """Run a generator in slices and give what it yields, at most so many at once.
 
         The generator is closed in a thread when the stream ends, however it ends. Use `contextlib.aclosing`, or a
