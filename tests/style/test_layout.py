@@ -88,7 +88,16 @@ def test_package_init_only_reexports(module: Module) -> None:
     for node in module.tree.body:
         is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_all = isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]
-        assert is_docstring or is_all or isinstance(node, ast.Import | ast.ImportFrom)
+        assert is_docstring or is_all or is_import(node) or is_import_for_types(node)
+
+
+def is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def is_import_for_types(node: ast.stmt) -> bool:
+    """What a package loads only when it is used, it imports for the type checker."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and all(map(is_import, node.body))
 
 
 def test_namespace_has_no_init() -> None:

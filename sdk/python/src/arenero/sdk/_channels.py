@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import grpc
 
-from arenero.sdk.errors import from_rpc
+from arenero.sdk.errors import typed
 
 _STREAM_SHARDS: Final = 4
 _MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
@@ -75,12 +75,10 @@ class Channels:
         return grpc.aio.insecure_channel(self.address, options=options)
 
 
-async def unary(call: Awaitable[Answer], *, sent: bool = True) -> Answer:
-    """Await a unary call and raise the typed error."""
-    try:
-        return await call
-    except grpc.aio.AioRpcError as error:
-        raise from_rpc(error, sent=sent) from None
+async def unary(call: Callable[..., Awaitable[Answer]], request: Any, **options: Any) -> Answer:
+    """Make a unary call and raise the typed error."""
+    with typed():
+        return await call(request, **options)
 
 
 def metadata(pairs: Iterable[tuple[str, str]]) -> Metadata:

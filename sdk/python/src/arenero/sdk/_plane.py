@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import grpc
 
-from arenero.sdk._channels import Channels, Metadata, metadata
+from arenero.sdk._channels import Channels, Metadata, metadata, unary
+from arenero.sdk.errors import AreneroError, FailedPrecondition, OutcomeUnknown, Unauthenticated, Unavailable
+from arenero.sdk.settings import Settings
 
 _RENEW_BEFORE_END_S: Final = 60.0
 _TOKEN_UNKNOWN_END_S: Final = 600.0
+_DIRECT_AGAIN_S: Final = 30.0
+"""After the direct way failed, the gateway is taken for so long."""
+_FIRST_WAIT_S: Final = 0.1
+_LONGEST_WAIT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,7 @@ class DirectEndpoint:
     """Where execd answers, and with which token."""
 
     address: str
-    token: str
+    token: str = field(repr=False)
     expires_at_s: float
     """Unix time."""
 
@@ -30,6 +37,22 @@ class DirectEndpoint:
         """Whether this process may connect: only Unix sockets can be told beforehand."""
         scheme, _, path = self.address.partition(":")
         return scheme == "unix" and os.access(path, os.W_OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to make a call."""
+
+    channels: Channels
+    channel: grpc.aio.Channel
+    metadata: Metadata
+    endpoint: DirectEndpoint | None
+    """None: through the gateway."""
+
+    def method(self, stub: type[Any], name: str) -> Any:
+        """Return a method of a generated stub, made once per channel."""
+        made = self.channels.method(self.channel, stub.__name__, lambda: stub(self.channel))
+        return getattr(made, name)
 
 
 class Plane:
@@ -41,69 +64,139 @@ class Plane:
         gateway: Channels,
         gateway_metadata: Metadata,
         find_endpoint: Callable[[], Awaitable[DirectEndpoint]],
-        *,
-        prefer_direct: bool,
+        settings: Settings,
     ) -> None:
         self._gateway = gateway
         self._gateway_metadata = (*gateway_metadata, *metadata([("arenero-sandbox-id", sandbox_id)]))
         self._find_endpoint = find_endpoint
-        self._prefer_direct = prefer_direct
+        self._prefer_direct = settings.prefer_direct
+        self._gateway_until_s = 0.0
+        self._refusals = 0
+        self._finding = asyncio.Lock()
         self._endpoint: DirectEndpoint | None = None
-        self._direct: Channels | None = None
+        self._direct: dict[str, Channels] = {}
+        self._is_direct = False
+        self.reconnect_s = settings.reconnect_s
 
     @property
     def is_direct(self) -> bool:
         """Whether the last call went straight to execd."""
-        return self._direct is not None
+        return self._is_direct
 
     def learn(self, endpoint: DirectEndpoint) -> None:
         """Take an endpoint that came with another answer."""
         self._endpoint = endpoint
 
-    async def short(self) -> tuple[Channels, grpc.aio.Channel, Metadata]:
+    async def short(self) -> Way:
         """Return where to make a call that ends soon."""
-        channels, call_metadata = await self._route()
-        return channels, channels.short(), call_metadata
+        return await self._way(Channels.short)
 
-    async def stream(self) -> tuple[Channels, grpc.aio.Channel, Metadata]:
+    async def stream(self) -> Way:
         """Return where to make a call that stays open."""
-        channels, call_metadata = await self._route()
-        return channels, channels.stream(), call_metadata
+        return await self._way(Channels.stream)
 
-    async def forget_direct(self) -> None:
-        """The direct way failed: find the endpoint again before it is tried once more."""
+    def has_other(self, way: Way, error: AreneroError) -> bool:
+        """Learn from a call that failed on this way, with nothing done; return whether to try again at once.
+
+        The channel stays open: other calls may be on it, and it connects again by itself.
+        """
+        if way.endpoint is None:
+            return False
+        if self._endpoint is not way.endpoint:
+            return True  # another call has learnt it already
         self._endpoint = None
-        await self._close_direct()
+        self._refusals += isinstance(error, Unauthenticated)
+        # One refusal says that the token is too old, two that it isn't the token.
+        if not isinstance(error, Unauthenticated) or self._refusals > 1:
+            self._gateway_until_s = time.monotonic() + _DIRECT_AGAIN_S
+            self._refusals = 0
+        return True
 
     async def close(self) -> None:
         """Close what belongs to this sandbox alone."""
-        await self._close_direct()
+        direct, self._direct, self._is_direct = self._direct, {}, False
+        for channels in direct.values():
+            await channels.close()
 
-    async def _close_direct(self) -> None:
-        direct, self._direct = self._direct, None
-        if direct is not None:
-            await direct.close()
+    async def _way(self, choose: Callable[[Channels], grpc.aio.Channel]) -> Way:
+        endpoint = await self._usable_endpoint() if self._prefer_direct else None
+        self._is_direct = endpoint is not None
+        if endpoint is None:
+            return Way(self._gateway, choose(self._gateway), self._gateway_metadata, None)
+        channels = self._direct.get(endpoint.address) or Channels(endpoint.address)
+        self._direct[endpoint.address] = channels
+        token = metadata([("authorization", f"Bearer {endpoint.token}")])
+        return Way(channels, choose(channels), token, endpoint)
 
-    async def _route(self) -> tuple[Channels, Metadata]:
-        if not self._prefer_direct:
-            return self._gateway, self._gateway_metadata
+    async def _usable_endpoint(self) -> DirectEndpoint | None:
+        """Return where to go directly; None for the gateway, which also wakes a sandbox that sleeps."""
+        if time.monotonic() < self._gateway_until_s:
+            return None
         endpoint = self._endpoint
         if endpoint is None or endpoint.expires_at_s - time.time() < _RENEW_BEFORE_END_S:
-            endpoint = self._endpoint = await self._find_endpoint()
-        if not endpoint.is_reachable:
-            self._prefer_direct = False
-            await self._close_direct()
-            return self._gateway, self._gateway_metadata
-        if self._direct is None or self._direct.address != endpoint.address:
-            await self._close_direct()
-            self._direct = Channels(endpoint.address)
-        return self._direct, metadata([("authorization", f"Bearer {endpoint.token}")])
+            endpoint = await self._renewed_endpoint(endpoint)
+        if endpoint is not None and endpoint.is_reachable:
+            return endpoint
+        self._gateway_until_s = time.monotonic() + _DIRECT_AGAIN_S
+        return None
+
+    async def _renewed_endpoint(self, old: DirectEndpoint | None) -> DirectEndpoint | None:
+        async with self._finding:
+            if self._endpoint is not old:
+                return self._endpoint  # another call has found it meanwhile
+            try:
+                self._endpoint = await self._find_endpoint()
+            except (Unavailable, OutcomeUnknown, FailedPrecondition):
+                # The sandbox needs no control plane as long as the token holds.
+                return old if old is not None and old.expires_at_s > time.time() else None
+            return self._endpoint
 
 
-def stub_method(channels: Channels, channel: grpc.aio.Channel, stub: type[Any], name: str) -> Any:
-    """Return a method of a generated stub on a channel, made once per channel."""
-    made = channels.method(channel, stub.__name__, lambda: stub(channel))
-    return getattr(made, name)
+class Patience:
+    """How long to go on trying after connections broke: waits longer each time, and begins anew after a success."""
+
+    def __init__(self, total_s: float) -> None:
+        self._total_s = total_s
+        self._started_s: float | None = None
+        self._wait_s = _FIRST_WAIT_S
+
+    def renew(self) -> None:
+        """Something worked."""
+        self._started_s, self._wait_s = None, _FIRST_WAIT_S
+
+    async def is_left(self, at_least_s: float = 0.0) -> bool:
+        """Wait before the next try; False, at once, when it isn't worth another."""
+        now_s = time.monotonic()
+        self._started_s = self._started_s if self._started_s is not None else now_s
+        wait_s = max(self._wait_s, at_least_s)
+        if now_s - self._started_s + wait_s > self._total_s:
+            return False
+        await asyncio.sleep(wait_s)
+        self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
+        return True
+
+
+async def call(plane: Plane, stub: type[Any], method: str, request: Any, *, repeatable: bool = False) -> Any:
+    """Make a unary call to a sandbox's execd.
+
+    Args:
+        plane: The way there.
+        stub: Of the service.
+        method: Its method.
+        request: What is asked.
+        repeatable: Asking twice does no more than asking once, so a broken connection is no reason to give up.
+    """
+    patience = Patience(plane.reconnect_s)
+    while True:
+        way = await plane.short()
+        try:
+            return await unary(way.method(stub, method), request, metadata=way.metadata)
+        except (Unavailable, Unauthenticated, OutcomeUnknown) as error:
+            is_undone = not isinstance(error, OutcomeUnknown)
+            if is_undone and plane.has_other(way, error):
+                continue
+            if isinstance(error, Unauthenticated) or not repeatable or not await patience.is_left():
+                raise
 
 
 def endpoint_of(address: str, token: str, expires_at_s: float | None) -> DirectEndpoint:

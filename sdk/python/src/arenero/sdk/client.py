@@ -11,22 +11,27 @@ import weakref
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import betterproto2
 import grpc
 
 from arenero.sdk import settings as _settings
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
-from arenero.sdk._plane import Plane, endpoint_of
-from arenero.sdk._types.arenero.api.events import v1 as events_v1
-from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+from arenero.sdk._following import follow
+from arenero.sdk._plane import DirectEndpoint, Plane, endpoint_of
+from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
-from arenero.sdk.errors import OutcomeUnknown, Unavailable, from_rpc
+from arenero.sdk._types.arenero.api.lifecycle.v1 import Runtime, SandboxFilter, SandboxState, Template
+from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
+from arenero.sdk.errors import OutcomeUnknown, typed
 from arenero.sdk.settings import Settings
-from arenero.sdk.traces import Trace
-from arenero.sdk.types import Event, EventFilter, Key, PageRequest, Runtime, SandboxFilter, SandboxState, Template
-from arenero.sdk.types import Sandbox as SandboxRecord
+
+if TYPE_CHECKING:
+    # Loaded where they are used: most programs follow no events and make no keys.
+    from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+    from arenero.sdk.traces import Trace
+    from arenero.sdk.types import Event, EventFilter, Key, KeyKind, KeyScope
 
 Answer = TypeVar("Answer", bound=betterproto2.Message)
 
@@ -35,7 +40,6 @@ EVENT_SERVICE: Final = "/arenero.api.events.v1.EventService/"
 TRACE_SERVICE: Final = "/arenero.api.gateway.v1.TraceService/"
 KEY_SERVICE: Final = "/arenero.api.gateway.v1.KeyService/"
 _PAGE_SIZE: Final = 200
-_FOLLOW_WAIT_S: Final = 0.5
 
 
 class Client:
@@ -113,7 +117,7 @@ class Client:
             lambda: channel.unary_unary(path, request_serializer=bytes, response_deserializer=answer.parse),
         )
         call_metadata = (*self._metadata, *(extra or {}).items())
-        result: Answer = await unary(method(request, metadata=call_metadata, timeout=timeout_s))
+        result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
         return result
 
     async def stream(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> AsyncIterator[Answer]:
@@ -126,17 +130,15 @@ class Client:
         )
         call = method(request, metadata=self._metadata)
         try:
-            async for message in call:
+            while (message := await _read(call)) is not None:
                 yield message
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc(error, sent=True) from None
         finally:
             call.cancel()
 
     def plane(self, sandbox_id: str) -> Plane:
         """Return the way to a sandbox's execd."""
 
-        async def find_endpoint() -> Any:
+        async def find_endpoint() -> DirectEndpoint:
             answer = await self.call(
                 SANDBOX_SERVICE + "GetEndpoint",
                 lifecycle_v1.GetEndpointRequest(sandbox_id=sandbox_id),
@@ -144,9 +146,7 @@ class Client:
             )
             return endpoint_from(answer.endpoint)
 
-        return Plane(
-            sandbox_id, self._gateway, self._metadata, find_endpoint, prefer_direct=self.settings.prefer_direct
-        )
+        return Plane(sandbox_id, self._gateway, self._metadata, find_endpoint, self.settings)
 
     async def get(self, sandbox_id: str) -> SandboxRecord:
         """Return a sandbox's record."""
@@ -200,12 +200,14 @@ class Client:
         limit: int = 0,
     ) -> AsyncIterator[Event]:
         """Stream past events, from the beginning unless told otherwise, and end with the newest."""
+        from arenero.sdk._types.arenero.api.events import v1 as events_v1
+
         request = events_v1.ReplayRequest(filter=wanted, sequence=from_sequence, time=from_time, limit=limit)
         async for answer in self.stream(EVENT_SERVICE + "Replay", request, events_v1.ReplayResponse):
             if answer.event is not None:
                 yield answer.event
 
-    async def follow(
+    def follow(
         self,
         wanted: EventFilter | None = None,
         *,
@@ -215,22 +217,18 @@ class Client:
     ) -> AsyncIterator[Event]:
         """Stream events as they happen, until the caller leaves.
 
-        A broken connection is resumed after the last event seen.
+        A broken connection is resumed after the last event seen, for as long as it takes. Activity, which may be
+        coalesced anyway, can be missed while it is broken.
+
+        Raises:
+            Unavailable: The platform can't be reached to begin with.
         """
+        from arenero.sdk._types.arenero.api.events import v1 as events_v1
+
         request = events_v1.FollowRequest(
             filter=wanted, sequence=from_sequence, time=from_time, from_beginning=True if from_beginning else None
         )
-        while True:
-            try:
-                async for answer in self.stream(EVENT_SERVICE + "Follow", request, events_v1.FollowResponse):
-                    if answer.heartbeat_sequence:
-                        request = events_v1.FollowRequest(filter=wanted, sequence=answer.heartbeat_sequence + 1)
-                    if answer.event is not None:
-                        if not answer.event.subject.startswith("activity."):
-                            request = events_v1.FollowRequest(filter=wanted, sequence=answer.event.sequence + 1)
-                        yield answer.event
-            except (Unavailable, OutcomeUnknown):
-                await asyncio.sleep(_FOLLOW_WAIT_S)
+        return follow(lambda asked: self.stream(EVENT_SERVICE + "Follow", asked, events_v1.FollowResponse), request)
 
     async def trace(self, trace_id: str = "", *, sandbox_id: str = "", root_name: str = "") -> Trace:
         """Return what one request caused in all services: by the trace's id, or the newest one about a sandbox.
@@ -244,6 +242,8 @@ class Client:
             NotFound: It isn't kept (any more).
             Unsupported: This platform sends its traces elsewhere.
         """
+        from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+
         request = gateway_v1.GetTraceRequest(
             trace_id=trace_id or None, sandbox_id=None if trace_id else sandbox_id, root_name=root_name
         )
@@ -252,6 +252,8 @@ class Client:
 
     async def who_am_i(self) -> Key:
         """Return the record of the key in use."""
+        from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+
         answer = await self.call(KEY_SERVICE + "WhoAmI", gateway_v1.WhoAmIRequest(), gateway_v1.WhoAmIResponse)
         return _present(answer.key)
 
@@ -260,17 +262,23 @@ class Client:
         name: str = "",
         *,
         tenant: str = "",
-        kind: gateway_v1.KeyKind = gateway_v1.KeyKind.API,
-        scopes: tuple[gateway_v1.KeyScope, ...] = (),
+        kind: KeyKind | None = None,
+        scopes: tuple[KeyScope, ...] = (),
         ttl_s: float | None = None,
     ) -> gateway_v1.CreateResponse:
-        """Make a key. Its secret is in the answer and nowhere else."""
+        """Make a key, for the API unless told otherwise. Its secret is in the answer and nowhere else."""
+        from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+
         ttl = timedelta(seconds=ttl_s) if ttl_s is not None else None
-        request = gateway_v1.CreateRequest(tenant=tenant, name=name, kind=kind, scopes=[*scopes], ttl=ttl)
+        request = gateway_v1.CreateRequest(
+            tenant=tenant, name=name, kind=kind or gateway_v1.KeyKind.API, scopes=[*scopes], ttl=ttl
+        )
         return await self.call(KEY_SERVICE + "Create", request, gateway_v1.CreateResponse)
 
     async def list_keys(self, *, tenant: str = "", include_ended: bool = False) -> AsyncIterator[Key]:
         """Stream the keys, newest first, without their secrets."""
+        from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+
         token = ""
         while True:
             page = PageRequest(page_size=_PAGE_SIZE, page_token=token)
@@ -284,16 +292,25 @@ class Client:
 
     async def revoke_key(self, key_id: str) -> Key:
         """End a key at once."""
+        from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
+
         request = gateway_v1.RevokeRequest(key_id=key_id)
         return _present((await self.call(KEY_SERVICE + "Revoke", request, gateway_v1.RevokeResponse)).key)
 
 
-def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> Any:
+def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> DirectEndpoint:
     """Turn an answer's endpoint into what a plane needs."""
     found = _present(endpoint)
     return endpoint_of(
         found.address, found.token, found.token_expires_at.timestamp() if found.token_expires_at else None
     )
+
+
+async def _read(call: Any) -> Any:
+    """Return the next message; None at the end of the stream."""
+    with typed():
+        message = await call.read()
+        return None if message is grpc.aio.EOF else message
 
 
 Present = TypeVar("Present")

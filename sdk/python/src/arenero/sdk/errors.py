@@ -6,14 +6,18 @@ have been done: look before trying again. All others will fail the same way unti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
 
 import grpc
+from google.protobuf.message import DecodeError
 from google.rpc import status_pb2
 
 from arenero.api.common.v1 import error_pb2
 
-_DETAILS_KEY = "grpc-status-details-bin"
+_DETAILS_KEY: Final = "grpc-status-details-bin"
 
 
 class AreneroError(Exception):
@@ -137,7 +141,7 @@ class TakenOver(AreneroError):
     """Another client took the terminal's writing end."""
 
 
-_BY_CODE: Mapping[grpc.StatusCode, type[AreneroError]] = {
+_BY_CODE: Final[Mapping[grpc.StatusCode, type[AreneroError]]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidArgument,
     grpc.StatusCode.OUT_OF_RANGE: InvalidArgument,
     grpc.StatusCode.NOT_FOUND: NotFound,
@@ -157,24 +161,34 @@ _BY_CODE: Mapping[grpc.StatusCode, type[AreneroError]] = {
 }
 
 
-def from_rpc(error: grpc.aio.AioRpcError, *, sent: bool = False) -> AreneroError:
+_NEVER_SENT: Final = (
+    "failed to connect to all addresses",
+    "connections to all backends failing",
+    "dns resolution failed",
+    "name resolution failure",
+    "channel is in state transient_failure",
+)
+"""How grpc words a failure of a call that never left this machine, in lower case."""
+
+
+def from_rpc(error: grpc.aio.AioRpcError, *, sent: bool = True) -> AreneroError:
     """Turn a failed call into the class that the server raised.
 
     Args:
         error: What grpc raised.
         sent: The request may have reached the platform, so a broken connection means that the outcome is unknown.
     """
+    message = error.details() or error.code().name
     detail = _detail_of(error)
-    kind = _BY_CODE.get(error.code(), Internal)
     if detail is None:
-        if kind is Unavailable and sent:
-            kind = OutcomeUnknown
-        return kind(error.details() or error.code().name, reason=error.code().name)
-    if detail.outcome == error_pb2.OUTCOME_UNKNOWN:
-        kind = OutcomeUnknown
+        return _without_detail(error.code(), message, sent=sent)
     retry_after_s = detail.retry_after.ToTimedelta().total_seconds() if detail.HasField("retry_after") else None
+    kind = _BY_CODE.get(error.code(), Internal)
+    if kind is Unavailable and detail.outcome == error_pb2.OUTCOME_UNKNOWN:
+        kind = OutcomeUnknown
     return kind(
-        error.details() or detail.reason,
+        # The field is an attribute of its own here; in the status, which any client may show, the message names it.
+        message.removeprefix(f"{detail.field}: ") if detail.field else message,
         reason=detail.reason,
         field=detail.field,
         fix=detail.fix,
@@ -183,13 +197,47 @@ def from_rpc(error: grpc.aio.AioRpcError, *, sent: bool = False) -> AreneroError
     )
 
 
+@contextmanager
+def typed(*, sent: bool = True) -> Iterator[None]:
+    """Raise what grpc raises as the classes of this module.
+
+    Args:
+        sent: As in `from_rpc`.
+    """
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        raise from_rpc(error, sent=sent) from None
+    except asyncio.CancelledError:
+        # grpc raises it too when somebody closes the channel under a call; only the caller's own may pass for one.
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
+        raise OutcomeUnknown("the connection was closed during the call", reason="CLIENT_CLOSED") from None
+    except grpc.aio.UsageError as error:
+        raise FailedPrecondition(f"the client was closed: {error}", reason="CLIENT_CLOSED") from None
+
+
+def _without_detail(code: grpc.StatusCode, message: str, *, sent: bool) -> AreneroError:
+    """Build the error of a status that grpc itself made, or a server that isn't ours."""
+    kind = _BY_CODE.get(code, Internal)
+    if kind is Unavailable and any(words in message.lower() for words in _NEVER_SENT):
+        return Unavailable(message, reason="NOT_SENT")
+    if kind is Unavailable and sent:
+        return OutcomeUnknown(message, reason="CONNECTION_LOST")
+    if kind is Cancelled:
+        # Not by this side, which raises asyncio.CancelledError: a server that stops does so.
+        return OutcomeUnknown("the other side cancelled the call", reason="CANCELLED")
+    return kind(message, reason=code.name)
+
+
 def _detail_of(error: grpc.aio.AioRpcError) -> error_pb2.ErrorDetail | None:
+    detail = error_pb2.ErrorDetail()
     for key, value in error.trailing_metadata() or ():
-        if key != _DETAILS_KEY:
+        if key != _DETAILS_KEY or not isinstance(value, bytes):
             continue
-        status = status_pb2.Status.FromString(value if isinstance(value, bytes) else value.encode())
-        for packed in status.details:
-            detail = error_pb2.ErrorDetail()
-            if packed.Unpack(detail):
+        try:
+            if any(packed.Unpack(detail) for packed in status_pb2.Status.FromString(value).details):
                 return detail
+        except DecodeError:
+            return None
     return None

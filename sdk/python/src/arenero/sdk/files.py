@@ -5,27 +5,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TypeAlias
-
-import grpc
+from typing import Any, Final, Literal, TypeAlias
 
 from arenero.api.execd.v1 import file_pb2, file_service_pb2
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
-from arenero.sdk._channels import unary
-from arenero.sdk._plane import Plane, stub_method
+from arenero.sdk import _plane
+from arenero.sdk._plane import Plane
+from arenero.sdk._sending import CHUNK_BYTES, Content, chunks_of, receive, send
 from arenero.sdk.commands import set_duration, to_bytes
-from arenero.sdk.errors import NotFound, OutcomeUnknown, from_rpc
+from arenero.sdk.errors import FailedPrecondition, NotFound, OutcomeUnknown
 
 SandboxPath: TypeAlias = str | bytes
-Content: TypeAlias = bytes | str | BinaryIO | Iterable[bytes] | AsyncIterable[bytes]
 Progress: TypeAlias = Callable[[int], None]
 """Is told the number of bytes done so far."""
 
-_CHUNK_BYTES: Final = 1024 * 1024
 _TYPES: Final = {
     file_pb2.FILE_TYPE_REGULAR: "file",
     file_pb2.FILE_TYPE_DIRECTORY: "directory",
@@ -106,7 +104,7 @@ class Files:
             OutcomeUnknown: The connection broke.
         """
         request = file_service_pb2.ReadRequest(
-            root=self._root, path=to_bytes(path), offset=offset, length=length, chunk_bytes=_CHUNK_BYTES
+            root=self._root, path=to_bytes(path), offset=offset, length=length, chunk_bytes=CHUNK_BYTES
         )
         async for message in self._stream("Read", request):
             if message.data:
@@ -152,12 +150,12 @@ class Files:
             ownership=file_pb2.Ownership(owner=owner, group=group),
             make_parents=make_parents,
             write_mode=how,
+            checksum=True,
         )
         if mode is not None:
             opening.mode = mode
-        messages = _write_messages(opening, _chunks(content), progress)
-        answer = await self._call("Write", messages, streaming=True)
-        return _stat(answer.stat)
+        messages = _write_messages(opening, chunks_of(content), progress)
+        return _stat((await send(self._plane, "Write", messages)).stat)
 
     async def upload(
         self, local: str | os.PathLike[str], path: SandboxPath, *, progress: Progress | None = None
@@ -173,7 +171,7 @@ class Files:
     ) -> int:
         """Copy a file of the sandbox to a local file, complete or not at all; return its size in bytes."""
         target = Path(local)
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+        partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
         done = 0
         try:
             with partial.open("wb") as out:
@@ -190,7 +188,7 @@ class Files:
     async def stat(self, path: SandboxPath, *, follow: bool = False) -> FileStat:
         """Describe an entry; a link itself unless `follow`."""
         request = file_service_pb2.StatRequest(root=self._root, path=to_bytes(path), follow=follow)
-        return _stat((await self._call("Stat", request)).stat)
+        return _stat((await self._call("Stat", request, repeatable=True)).stat)
 
     async def exists(self, path: SandboxPath) -> bool:
         """Whether there is an entry of that name."""
@@ -271,7 +269,10 @@ class Files:
             path=to_bytes(path), old=to_bytes(old), new=to_bytes(new), expected_count=expected_count
         )
         request = file_service_pb2.ReplaceRequest(root=self._root, replacements=[change], all_or_nothing=True)
-        return int((await self._call("Replace", request)).results[0].replaced)
+        [result] = (await self._call("Replace", request)).results
+        if result.reason:
+            raise FailedPrecondition(result.message, reason=result.reason)
+        return int(result.replaced)
 
     async def download_archive(
         self, base: SandboxPath, paths: Sequence[SandboxPath] = (), *, gzip: bool = False
@@ -295,8 +296,8 @@ class Files:
         opening = file_service_pb2.UploadArchiveOpen(
             root=self._root, path=to_bytes(path), compression=_compression(gzip)
         )
-        answer = await self._call("UploadArchive", _archive_messages(opening, _chunks(content)), streaming=True)
-        return int(answer.entries)
+        messages = _archive_messages(opening, chunks_of(content))
+        return int((await send(self._plane, "UploadArchive", messages)).entries)
 
     async def watch(
         self, path: SandboxPath, *, recursive: bool = True, ignore: Sequence[str] = (), coalesce_s: float | None = None
@@ -312,32 +313,24 @@ class Files:
             for change in message.changes:
                 yield _change(change)
 
-    async def _call(self, method: str, request: Any, *, streaming: bool = False) -> Any:
-        channels, channel, call_metadata = await (self._plane.stream() if streaming else self._plane.short())
-        return await unary(stub_method(channels, channel, FileServiceStub, method)(request, metadata=call_metadata))
+    async def _call(self, method: str, request: Any, *, repeatable: bool = False) -> Any:
+        return await _plane.call(self._plane, FileServiceStub, method, request, repeatable=repeatable)
 
-    async def _stream(self, method: str, request: Any) -> AsyncIterator[Any]:
-        channels, channel, call_metadata = await self._plane.stream()
-        call = stub_method(channels, channel, FileServiceStub, method)(request, metadata=call_metadata)
-        try:
-            async for message in call:
-                yield message
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc(error, sent=True) from None
-        finally:
-            call.cancel()
+    def _stream(self, method: str, request: Any) -> AsyncIterator[Any]:
+        return receive(self._plane, method, request)
 
 
 async def _write_messages(
     opening: file_service_pb2.WriteOpen, chunks: AsyncIterator[bytes], progress: Progress | None
-) -> AsyncIterator[file_service_pb2.WriteRequest]:
+) -> AsyncGenerator[file_service_pb2.WriteRequest, None]:
     yield file_service_pb2.WriteRequest(open=opening)
     offset = 0
     checksum = hashlib.sha256()
     async for chunk in chunks:
+        # The hash is computed while the chunk is on its way: hashing lets go of the interpreter.
+        hashing = asyncio.gather(asyncio.to_thread(checksum.update, chunk))
         yield file_service_pb2.WriteRequest(offset=offset, data=chunk)
-        # Hashing while the chunk is on its way costs no time of its own: it lets go of the interpreter.
-        await asyncio.to_thread(checksum.update, chunk)
+        await hashing
         offset += len(chunk)
         if progress is not None:
             progress(offset)
@@ -348,29 +341,10 @@ async def _write_messages(
 
 async def _archive_messages(
     opening: file_service_pb2.UploadArchiveOpen, chunks: AsyncIterator[bytes]
-) -> AsyncIterator[file_service_pb2.UploadArchiveRequest]:
+) -> AsyncGenerator[file_service_pb2.UploadArchiveRequest, None]:
     yield file_service_pb2.UploadArchiveRequest(open=opening)
     async for chunk in chunks:
         yield file_service_pb2.UploadArchiveRequest(data=chunk)
-
-
-async def _chunks(content: Content) -> AsyncIterator[bytes]:
-    if isinstance(content, str):
-        content = content.encode()
-    if isinstance(content, bytes | bytearray | memoryview):
-        for begin in range(0, len(content), _CHUNK_BYTES):
-            yield bytes(content[begin : begin + _CHUNK_BYTES])
-    elif isinstance(content, AsyncIterable):
-        async for piece in content:
-            async for chunk in _chunks(piece):
-                yield chunk
-    elif hasattr(content, "read"):
-        while piece := content.read(_CHUNK_BYTES):
-            yield piece
-    else:
-        for piece in content:
-            async for chunk in _chunks(piece):
-                yield chunk
 
 
 def _compression(gzip: bool) -> file_service_pb2.ArchiveCompression:

@@ -7,28 +7,23 @@ async with Sandbox.create(ttl_s=600) as sandbox:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
-from arenero.sdk import commands
+from arenero.sdk import commands, types
+from arenero.sdk._plane import Patience
+from arenero.sdk._types.arenero.api.common.v1 import NetworkPolicy
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
-from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
-from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
-from arenero.sdk.errors import OutcomeUnknown, Unavailable
-from arenero.sdk.files import Files
-from arenero.sdk.terminal import Terminal, size_of
-from arenero.sdk.types import (
-    Event,
-    EventFilter,
+from arenero.sdk._types.arenero.api.lifecycle.v1 import (
     GetStatsResponse,
     ImageSource,
     IsolationLevel,
     Lifetime,
-    NetworkPolicy,
     OciLayoutSource,
     Resources,
     SandboxSpec,
@@ -36,10 +31,19 @@ from arenero.sdk.types import (
     Source,
     TimeoutAction,
 )
-from arenero.sdk.types import Sandbox as SandboxRecord
+from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
+from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
+from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
+from arenero.sdk.errors import AreneroError, OutcomeUnknown, Unavailable
+from arenero.sdk.files import Files
+from arenero.sdk.terminal import Terminal, size_of
 
-_CREATE_TRIES: Final = 3
-_CREATE_WAIT_S: Final = 0.3
+if TYPE_CHECKING:
+    from arenero.sdk.types import Event
+
+_UNDO_S: Final = 10.0
+_NOBODY_S: Final = 2.0
+"""How long to try an address where nothing answers: as long as a gateway takes to start again."""
 
 
 class Sandbox:
@@ -163,7 +167,7 @@ class Sandbox:
             extensions=dict(extensions or {}),
         )
         request = lifecycle_v1.CreateRequest(
-            request_id=request_id or uuid.uuid4().hex,
+            request_id=request_id,
             spec=wanted,
             start_timeout=timedelta(seconds=start_timeout_s) if start_timeout_s is not None else None,
         )
@@ -225,17 +229,17 @@ class Sandbox:
     async def execs(self, *, running_only: bool = False) -> Sequence[exec_pb2.Exec]:
         """Return the execs that execd remembers, newest first."""
         request = exec_service_pb2.ListRequest(running_only=running_only)
-        return (await commands.call(self._plane, "List", request)).execs  # type: ignore[no-any-return]
+        return (await commands.call(self._plane, "List", request, repeatable=True)).execs  # type: ignore[no-any-return]
 
     async def processes(self) -> Sequence[exec_service_pb2.Process]:
         """Return the processes in it, by pid."""
         request = exec_service_pb2.ListProcessesRequest()
-        return (await commands.call(self._plane, "ListProcesses", request)).processes  # type: ignore[no-any-return]
+        return (await commands.call(self._plane, "ListProcesses", request, repeatable=True)).processes  # type: ignore[no-any-return]
 
     async def ports(self) -> Sequence[exec_service_pb2.ListeningPort]:
         """Return the ports that its processes listen on."""
         request = exec_service_pb2.ListPortsRequest()
-        return (await commands.call(self._plane, "ListPorts", request)).ports  # type: ignore[no-any-return]
+        return (await commands.call(self._plane, "ListPorts", request, repeatable=True)).ports  # type: ignore[no-any-return]
 
     async def terminal(
         self, command: Command = (), *, rows: int = 24, columns: int = 80, term: str = "xterm-256color", **options: Any
@@ -285,11 +289,11 @@ class Sandbox:
 
     def replay(self, *, from_time: datetime | None = None) -> AsyncIterator[Event]:
         """Stream all that has happened to it so far."""
-        return self._client.replay(EventFilter(sandbox_id=self.id), from_time=from_time)
+        return self._client.replay(types.EventFilter(sandbox_id=self.id), from_time=from_time)
 
     def follow(self, *, from_beginning: bool = False) -> AsyncIterator[Event]:
         """Stream what happens to it, until the caller leaves."""
-        return self._client.follow(EventFilter(sandbox_id=self.id), from_beginning=from_beginning)
+        return self._client.follow(types.EventFilter(sandbox_id=self.id), from_beginning=from_beginning)
 
     async def delete(self) -> SandboxRecord:
         """End it and remove all of it but its record. Deleting it again is no error."""
@@ -325,12 +329,18 @@ class Sandbox:
 
 
 class Creating:
-    """A sandbox on its way: `await` it, or use it as `async with`."""
+    """A sandbox on its way: `await` it, or use it as `async with`.
+
+    When it is cancelled, a sandbox that was made meanwhile is deleted, since nobody would know its id; not so with a
+    request id of the caller's own, by which it can be found again.
+    """
 
     def __init__(self, request: lifecycle_v1.CreateRequest, client: Client | None, traceparent: str) -> None:
+        self._is_own_id = bool(request.request_id)
+        request.request_id = request.request_id or uuid.uuid4().hex
         self._request = request
         self._client = client
-        self._traceparent = traceparent
+        self._extra = {"traceparent": traceparent} if traceparent else None
         self._made: Sandbox | None = None
 
     def __await__(self) -> Generator[Any, None, Sandbox]:
@@ -354,7 +364,9 @@ class Creating:
         try:
             answer = await self._send(client)
             sandbox = Sandbox(client, _present(answer.sandbox), owns_client=self._client is None)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and not self._is_own_id:
+                await self._undo(client)
             if self._client is None:
                 await client.release()
             raise
@@ -364,17 +376,27 @@ class Creating:
 
     async def _send(self, client: Client) -> lifecycle_v1.CreateResponse:
         """Ask; the request id makes it safe to ask again when the connection broke."""
-        extra = {"traceparent": self._traceparent} if self._traceparent else None
-        for attempt in range(1, _CREATE_TRIES + 1):
+        patience = Patience(client.settings.reconnect_s)
+        patience_with_nobody = Patience(min(_NOBODY_S, client.settings.reconnect_s))
+        while True:
             try:
-                return await client.call(
-                    SANDBOX_SERVICE + "Create", self._request, lifecycle_v1.CreateResponse, extra=extra
-                )
+                return await self._ask(client)
             except (Unavailable, OutcomeUnknown) as error:
-                if attempt == _CREATE_TRIES:
+                used = patience_with_nobody if error.reason == "NOT_SENT" else patience
+                if not await used.is_left(error.retry_after_s or 0):
                     raise
-                await asyncio.sleep(getattr(error, "retry_after_s", None) or _CREATE_WAIT_S * attempt)
-        raise AssertionError("unreachable")
+
+    async def _undo(self, client: Client) -> None:
+        """Delete what may have been made; asking again is how to learn its id."""
+        self._request.wait = lifecycle_v1.CreateWait.ACCEPTED
+        with contextlib.suppress(AreneroError, TimeoutError):
+            async with asyncio.timeout(_UNDO_S):
+                await client.delete(_present((await self._ask(client)).sandbox).id, wait=False)
+
+    async def _ask(self, client: Client) -> lifecycle_v1.CreateResponse:
+        return await client.call(
+            SANDBOX_SERVICE + "Create", self._request, lifecycle_v1.CreateResponse, extra=self._extra
+        )
 
 
 _LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"

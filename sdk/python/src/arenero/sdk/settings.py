@@ -11,8 +11,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arenero.sdk.errors import Unauthenticated, Unavailable
-
 CLIENT_FILE = "client.json"
 
 
@@ -27,6 +25,8 @@ class Settings:
     """Of the gateway's HTTP; empty when unknown."""
     prefer_direct: bool = True
     """Talk to a sandbox's execd directly where its socket can be reached, past the gateway."""
+    reconnect_s: float = 15.0
+    """How long to try to go on after a connection broke: longer than a service that crashed takes to be back."""
 
 
 def default_home() -> Path:
@@ -46,6 +46,9 @@ def load(address: str | None = None, api_key: str | None = None) -> Settings:
         Unavailable: No platform is known here.
         Unauthenticated: A platform is known, but no key for it.
     """
+    # Loaded here, since who only wants to know the state directory shouldn't wait for gRPC.
+    from arenero.sdk.errors import Unauthenticated, Unavailable
+
     direct = os.environ.get("ARENERO_DIRECT", "1") not in ("0", "false", "no")
     address = address or os.environ.get("ARENERO_ADDRESS", "")
     api_key = api_key or os.environ.get("ARENERO_API_KEY", "")

@@ -19,11 +19,12 @@ from arenero.sdk import files as _files
 from arenero.sdk import sandbox as _sandbox
 from arenero.sdk import terminal as _terminal
 from arenero.sdk._portal import PORTAL, Wrapper, iterator, method
+from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
+from arenero.sdk._types.arenero.api.lifecycle.v1 import SandboxState
 from arenero.sdk.commands import Command, ExecOptions, ExecResult, Exit, Frame, Gap, Output
 from arenero.sdk.commands import Process as _AsyncProcess
 from arenero.sdk.files import FileChange, FileStat
-from arenero.sdk.types import Sandbox as SandboxRecord
-from arenero.sdk.types import SandboxState
+from arenero.sdk.settings import Settings
 
 __all__ = [
     "Client",
@@ -37,6 +38,7 @@ __all__ = [
     "Output",
     "Process",
     "Sandbox",
+    "Settings",
     "Terminal",
 ]
 
@@ -44,9 +46,16 @@ __all__ = [
 class Client(Wrapper[_client.Client]):
     """As `arenero.sdk.Client`."""
 
-    def __init__(self, *, address: str | None = None, api_key: str | None = None) -> None:
+    def __init__(
+        self, *, address: str | None = None, api_key: str | None = None, settings: Settings | None = None
+    ) -> None:
         """As `arenero.sdk.Client`."""
-        super().__init__(_client.Client(address=address, api_key=api_key))
+        super().__init__(_client.Client(address=address, api_key=api_key, settings=settings))
+
+    @property
+    def settings(self) -> Settings:
+        """How it reaches the platform."""
+        return self._inner.settings
 
     get = method(_client.Client.get)
     sandboxes = iterator(_client.Client.sandboxes)
@@ -134,6 +143,11 @@ class Terminal(Wrapper[_terminal.Terminal]):
         return self._inner.exec_id
 
     @property
+    def pid(self) -> int:
+        """Its process id inside the sandbox."""
+        return self._inner.pid
+
+    @property
     def exit(self) -> Exit | None:
         """How it ended; None while it runs."""
         return self._inner.exit
@@ -204,6 +218,14 @@ class Sandbox(Wrapper[_sandbox.Sandbox]):
         """Find a sandbox by its id."""
         return cls(PORTAL.run(_sandbox.Sandbox.connect(sandbox_id, client=client._inner if client else None)))
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether data calls go straight to execd, past the gateway."""
+        return self._inner.is_direct
+
+    execs = method(_sandbox.Sandbox.execs)
+    processes = method(_sandbox.Sandbox.processes)
+    ports = method(_sandbox.Sandbox.ports)
     refresh = method(_sandbox.Sandbox.refresh)
     renew = method(_sandbox.Sandbox.renew)
     update_metadata = method(_sandbox.Sandbox.update_metadata)

@@ -12,9 +12,18 @@ import grpc
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
-from arenero.sdk._plane import Plane, stub_method
-from arenero.sdk.commands import Command, ExecOptions, Exit, build_spec, exit_of, start_failed
-from arenero.sdk.errors import OutcomeUnknown, TakenOver, from_rpc
+from arenero.sdk._frames import Exit, exit_of, start_failed
+from arenero.sdk._plane import Plane
+from arenero.sdk.commands import Command, ExecOptions, build_spec
+from arenero.sdk.errors import (
+    AreneroError,
+    FailedPrecondition,
+    OutcomeUnknown,
+    TakenOver,
+    Unauthenticated,
+    Unavailable,
+    typed,
+)
 
 
 class Terminal:
@@ -29,6 +38,7 @@ class Terminal:
         self.offset = 0
         """Bytes of the screen seen so far: where to attach again."""
         self._unread: list[bytes] = []
+        self._reading: asyncio.Future[Any] | None = None
 
     @classmethod
     async def start(cls, plane: Plane, command: Command, options: ExecOptions, size: exec_pb2.Pty) -> Terminal:
@@ -67,19 +77,20 @@ class Terminal:
 
     @classmethod
     async def _open(cls, plane: Plane, first: exec_service_pb2.InteractRequest) -> Terminal:
-        channels, channel, call_metadata = await plane.stream()
-        call = stub_method(channels, channel, ExecServiceStub, "Interact")(metadata=call_metadata)
-        try:
-            await call.write(first)
-            answer = await call.read()
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc(error, sent=True) from None
-        if answer is grpc.aio.EOF:
-            raise from_rpc(await _status_error(call), sent=True)
-        kind = answer.WhichOneof("frame")
-        if kind == "ended":
+        while True:
+            way = await plane.stream()
+            call = way.method(ExecServiceStub, "Interact")(metadata=way.metadata)
+            try:
+                with typed():
+                    await _send(call, first)
+                    answer = await _first_frame(call)
+                break
+            except (Unavailable, Unauthenticated) as error:
+                if not plane.has_other(way, error):
+                    raise
+        if answer.WhichOneof("frame") == "ended":
             raise start_failed(answer.ended.start_failure)
-        record = answer.started.exec if kind == "started" else answer.exec
+        record = answer.started.exec if answer.HasField("started") else answer.exec
         return cls(call, record.exec_id, record.pid)
 
     async def write(self, data: bytes | str) -> None:
@@ -98,19 +109,16 @@ class Terminal:
     async def read(self) -> bytes:
         """Wait for output; empty when the process has ended, and `exit` then says how.
 
+        Cancelling it, as a timeout does, loses nothing: the next call returns what came meanwhile.
+
         Raises:
             TakenOver: Another client writes from now on.
-            OutcomeUnknown: The connection broke.
+            OutcomeUnknown: The connection broke. Attach again, by `exec_id` and from `offset`.
         """
         if self._unread:
             return self._unread.pop(0)
         while self.exit is None:
-            try:
-                frame = await self._call.read()
-            except grpc.aio.AioRpcError as error:
-                raise from_rpc(error, sent=True) from None
-            if frame is grpc.aio.EOF:
-                raise from_rpc(await _status_error(self._call), sent=True)
+            frame = await self._next_frame()
             kind = frame.WhichOneof("frame")
             if kind == "output":
                 self.offset = frame.output.offset + len(frame.output.data)
@@ -148,17 +156,22 @@ class Terminal:
 
     async def detach(self) -> None:
         """Leave; the process runs on."""
-        if self.exit is None and not self._call.done():
-            await self._send(exec_service_pb2.InteractRequest(detach=True))
-            await self._call.done_writing()
-        self._call.cancel()
+        try:
+            if self.exit is None and not self._call.done():
+                await self._send(exec_service_pb2.InteractRequest(detach=True))
+                await self._call.done_writing()
+        except AreneroError:
+            pass  # the connection is gone, which detaches too
+        finally:
+            self._call.cancel()
+            if self._reading is not None:
+                await asyncio.gather(self._reading, return_exceptions=True)
 
     async def hangup(self) -> Exit:
         """Hang up the line, as closing a terminal window does, and wait for the end."""
         await self._send(exec_service_pb2.InteractRequest(hangup=True))
-        while self.exit is None and await self.read():
-            pass
-        assert self.exit is not None
+        while self.exit is None:
+            await self.read()
         return self.exit
 
     async def __aenter__(self) -> Self:
@@ -172,12 +185,19 @@ class Terminal:
         await self.detach()
 
     async def _send(self, request: exec_service_pb2.InteractRequest) -> None:
-        try:
-            await self._call.write(request)
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc(error, sent=True) from None
-        except asyncio.InvalidStateError:
-            raise OutcomeUnknown("the terminal's connection is closed", reason="STREAM_BROKEN") from None
+        with typed():
+            await _send(self._call, request)
+
+    async def _next_frame(self) -> Any:
+        # A call that is cancelled while it reads ends for good, so the reading itself outlives whoever waits for it.
+        if self._reading is None:
+            self._reading = asyncio.gather(self._call.read())
+        with typed():
+            [frame] = await asyncio.shield(self._reading)
+        self._reading = None
+        if frame is grpc.aio.EOF:
+            raise OutcomeUnknown("the terminal's connection was closed", reason="STREAM_BROKEN")
+        return frame
 
 
 def size_of(rows: int, columns: int, term: str) -> exec_pb2.Pty:
@@ -185,7 +205,19 @@ def size_of(rows: int, columns: int, term: str) -> exec_pb2.Pty:
     return exec_pb2.Pty(rows=rows, columns=columns, term=term)
 
 
-async def _status_error(call: Any) -> grpc.aio.AioRpcError:
-    return grpc.aio.AioRpcError(
-        await call.code(), await call.initial_metadata(), await call.trailing_metadata(), details=await call.details()
-    )
+async def _send(call: Any, request: exec_service_pb2.InteractRequest) -> None:
+    try:
+        await call.write(request)
+    except asyncio.InvalidStateError:
+        # The other side has ended the call; its status says why, unless nothing went wrong.
+        if await call.code() is not grpc.StatusCode.OK:
+            await call.read()
+        raise FailedPrecondition("the terminal has ended", reason="TERMINAL_ENDED") from None
+
+
+async def _first_frame(call: Any) -> Any:
+    """Return the frame that says what became of the request; signs of life may come before it."""
+    while (answer := await call.read()) is not grpc.aio.EOF:
+        if answer.WhichOneof("frame") in ("started", "exec", "ended"):
+            return answer
+    raise OutcomeUnknown("the terminal's connection was closed", reason="STREAM_BROKEN")

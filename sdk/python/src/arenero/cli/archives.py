@@ -1,0 +1,215 @@
+"""Tars on their way between this machine and a sandbox.
+
+What comes from a sandbox is not trusted. Of an archive only directories, regular files and links are taken; nothing is
+written outside the target, by whatever name or link; files belong to who unpacks them, without set-id bits; and what
+links to outside of the target is left out. `TarFile.extractall` with its filter would do much of it, but Python 3.11.2,
+which Debian 12 has, doesn't know the filter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import math
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, Final
+
+import click
+
+_CHUNK_BYTES: Final = 1024 * 1024
+_LATEST_S: Final = 2**33
+"""Of a file's time, in seconds since 1970: what any file system can hold."""
+
+
+async def pack(directory: Path) -> AsyncIterator[bytes]:
+    """Stream a directory as a tar, one piece in memory at a time. What vanishes meanwhile is left out."""
+    for root, directories, names in os.walk(directory):
+        directories.sort()
+        for name in sorted([*directories, *names]):
+            path = Path(root, name)
+            async for piece in _pack_entry(path, str(path.relative_to(directory))):
+                yield piece
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+async def unpack(
+    pieces: AsyncIterator[bytes], target: Path, *, progress: Callable[[int], None] | None = None
+) -> list[str]:
+    """Unpack a tar from a sandbox into a directory; return what was left out, and why.
+
+    Raises:
+        click.ClickException: The archive is damaged, or an entry of it would leave the target.
+    """
+    with tempfile.TemporaryFile() as spool:
+        done = 0
+        async for piece in pieces:
+            await asyncio.to_thread(spool.write, piece)
+            done += len(piece)
+            if progress is not None:
+                progress(done)
+        spool.seek(0)
+        target.mkdir(parents=True, exist_ok=True)
+        return await asyncio.to_thread(_unpack, spool, target.resolve())
+
+
+async def _pack_entry(path: Path, name: str) -> AsyncIterator[bytes]:
+    holder = tarfile.TarFile(fileobj=io.BytesIO(), mode="w", format=tarfile.PAX_FORMAT)
+    try:
+        entry: tarfile.TarInfo | None = holder.gettarinfo(path, name)
+        content = path.open("rb") if entry and entry.isreg() else None
+    except FileNotFoundError:
+        return
+    if entry is None:
+        return  # a socket
+    yield entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    if content is None:
+        return
+    left = entry.size
+    with content:
+        while left and (piece := await asyncio.to_thread(content.read, min(left, _CHUNK_BYTES))):
+            left -= len(piece)
+            yield piece
+    # A file that shrank meanwhile is filled up: its size was promised in the header.
+    while left:
+        yield bytes(min(left, _CHUNK_BYTES))
+        left -= min(left, _CHUNK_BYTES)
+    yield bytes(-entry.size % tarfile.BLOCKSIZE)
+
+
+def _unpack(spool: BinaryIO, target: Path) -> list[str]:
+    try:
+        with tarfile.open(fileobj=spool, mode="r:") as archive:
+            return list(_Unpacking(archive, target).run())
+    except tarfile.TarError as error:
+        raise click.ClickException(f"the archive from the sandbox is damaged: {error}") from None
+
+
+class _Unpacking:
+    """One archive on its way into one directory, which is resolved."""
+
+    def __init__(self, archive: tarfile.TarFile, target: Path) -> None:
+        self._archive = archive
+        self._target = target
+        self._symlinks: list[tuple[tarfile.TarInfo, Path]] = []
+        self._directories: list[tuple[tarfile.TarInfo, Path]] = []
+
+    def run(self) -> Iterator[str]:
+        """Unpack, and say what is left out.
+
+        Symbolic links come last: until then none of the archive's making is there that a name could lead through.
+        """
+        for entry in self._archive:
+            place = self._place_of(entry.name)
+            if place == self._target:
+                continue
+            if entry.isdir():
+                self._make_directory(entry, place)
+            elif entry.isreg():
+                self._write(entry, place)
+            elif entry.issym():
+                self._symlinks.append((entry, place))
+            elif entry.islnk():
+                self._copy(entry, place)
+            else:
+                yield f"{entry.name!r}: it is a device or a pipe"
+        yield from self._make_symlinks()
+        for entry, place in reversed(self._directories):
+            _set_attributes(place, entry, at_least=0o700)
+
+    def _place_of(self, name: str) -> Path:
+        """Return where an entry goes.
+
+        Raises:
+            click.ClickException: Not below the target.
+        """
+        parts = PurePosixPath(name).parts
+        if "\0" in name or name.startswith("/") or ".." in parts:
+            raise click.ClickException(f"{name!r} would leave {self._target}: refused")
+        place = self._target.joinpath(*parts)
+        if place != self._target and not self._is_within(place.parent):
+            raise click.ClickException(f"{name!r} would leave {self._target} through a link: refused")
+        return place
+
+    def _is_within(self, path: Path) -> bool:
+        """Whether a path stays below the target, with all links in it followed."""
+        try:
+            return path.resolve().is_relative_to(self._target)
+        except (OSError, RuntimeError):
+            return False  # a loop of links
+
+    def _make_directory(self, entry: tarfile.TarInfo, place: Path) -> None:
+        if place.is_symlink() or not place.is_dir():
+            _clear(place)
+            place.mkdir(parents=True)
+        self._directories.append((entry, place))
+
+    def _write(self, entry: tarfile.TarInfo, place: Path) -> None:
+        content = self._archive.extractfile(entry)
+        assert content is not None
+        _clear(place)
+        with content, _create(place) as file:
+            # Holes stay holes: what a sandbox says is a large file need not become one.
+            for offset, size in getattr(entry, "sparse", None) or [(0, entry.size)]:
+                content.seek(offset)
+                file.seek(offset)
+                _copy_bytes(content, file, size)
+            file.truncate(entry.size)
+        _set_attributes(place, entry)
+
+    def _copy(self, entry: tarfile.TarInfo, place: Path) -> None:
+        """Unpack a hard link, as a copy: what it names might be linked to from elsewhere."""
+        original = self._place_of(entry.linkname)
+        if original.is_symlink() or not original.is_file():
+            raise click.ClickException(f"{entry.name!r} is a link to {entry.linkname!r}, which is no file: refused")
+        _clear(place)
+        with original.open("rb") as content, _create(place) as file:
+            shutil.copyfileobj(content, file, _CHUNK_BYTES)
+        _set_attributes(place, entry)
+
+    def _make_symlinks(self) -> Iterator[str]:
+        made = []
+        for entry, place in self._symlinks:
+            if not self._is_within(place.parent):
+                raise click.ClickException(f"{entry.name!r} would leave {self._target} through a link: refused")
+            _clear(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(entry.linkname)
+            made.append((entry, place))
+        # Where a link leads depends on the others, so it is asked when all are there.
+        outside = [(entry, place) for entry, place in made if not self._leads_inside(entry, place)]
+        for entry, place in outside:
+            place.unlink()
+            yield f"{entry.name!r}: it links to {entry.linkname!r}, outside of {self._target}"
+
+    def _leads_inside(self, entry: tarfile.TarInfo, place: Path) -> bool:
+        return not os.path.isabs(entry.linkname) and self._is_within(place)
+
+
+def _clear(place: Path) -> None:
+    """Make room for an entry: what is there would be written through, were it a link."""
+    if place.is_symlink() or (place.exists() and not place.is_dir()):
+        place.unlink()
+    elif place.is_dir():
+        place.rmdir()
+
+
+def _create(place: Path) -> BinaryIO:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place.open("xb")
+
+
+def _copy_bytes(content: IO[bytes], file: BinaryIO, size: int) -> None:
+    while size and (piece := content.read(min(size, _CHUNK_BYTES))):
+        file.write(piece)
+        size -= len(piece)
+
+
+def _set_attributes(place: Path, entry: tarfile.TarInfo, *, at_least: int = 0o600) -> None:
+    place.chmod(entry.mode & 0o755 | at_least)
+    moment_s = min(max(entry.mtime, 0), _LATEST_S) if math.isfinite(entry.mtime) else 0
+    os.utime(place, (moment_s, moment_s))

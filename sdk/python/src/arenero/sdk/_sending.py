@@ -1,0 +1,101 @@
+"""Streams of the file service: content in pieces on its way up, messages on their way down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from typing import Any, BinaryIO, Final, TypeAlias
+
+import grpc
+
+from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
+from arenero.sdk._plane import Plane
+from arenero.sdk.errors import Unauthenticated, Unavailable, typed
+
+CHUNK_BYTES: Final = 1024 * 1024
+Content: TypeAlias = bytes | str | BinaryIO | Iterable[bytes] | AsyncIterable[bytes]
+
+
+async def chunks_of(content: Content) -> AsyncIterator[bytes]:
+    """Cut content into pieces that fit into messages. A file is read in a thread: it may be a pipe."""
+    if isinstance(content, str):
+        content = content.encode()
+    if isinstance(content, bytes | bytearray | memoryview):
+        view = memoryview(content).cast("B")
+        for begin in range(0, len(view), CHUNK_BYTES):
+            yield bytes(view[begin : begin + CHUNK_BYTES])
+    elif isinstance(content, AsyncIterable):
+        async for piece in content:
+            async for chunk in chunks_of(piece):
+                yield chunk
+    elif hasattr(content, "read"):
+        while piece := await asyncio.to_thread(content.read, CHUNK_BYTES):
+            yield piece.encode() if isinstance(piece, str) else piece
+    else:
+        for piece in content:
+            async for chunk in chunks_of(piece):
+                yield chunk
+
+
+async def send(plane: Plane, method: str, messages: AsyncGenerator[Any, None]) -> Any:
+    """Send a stream of messages and return the answer. What `messages` raises comes out as it is."""
+    call = await _connected(plane, method)
+    try:
+        async for message in messages:
+            if not await _write(call, message):
+                break
+        with typed():
+            await call.done_writing()
+            return await call
+    finally:
+        call.cancel()
+        await messages.aclose()
+
+
+async def receive(plane: Plane, method: str, request: Any) -> AsyncIterator[Any]:
+    """Stream the messages of an answer."""
+    is_begun = False
+    while True:
+        way = await plane.stream()
+        call = way.method(FileServiceStub, method)(request, metadata=way.metadata)
+        try:
+            while (message := await _read(call)) is not None:
+                is_begun = True
+                yield message
+            return
+        except (Unavailable, Unauthenticated) as error:
+            if is_begun or not plane.has_other(way, error):
+                raise
+        finally:
+            call.cancel()
+
+
+async def _connected(plane: Plane, method: str) -> Any:
+    """Open a call on a way that works: once content was taken from its source it can't be sent again."""
+    while True:
+        way = await plane.stream()
+        call = way.method(FileServiceStub, method)(metadata=way.metadata)
+        try:
+            with typed():
+                await call.wait_for_connection()
+            return call
+        except Unavailable as error:
+            if not plane.has_other(way, error):
+                raise
+
+
+async def _write(call: Any, message: Any) -> bool:
+    """Send a message; False when the other side has ended the call, and then its status says why."""
+    try:
+        with typed():
+            await call.write(message)
+    except asyncio.InvalidStateError:
+        return False
+    return True
+
+
+async def _read(call: Any) -> Any:
+    """Return the next message; None at the end of the stream."""
+    with typed():
+        message = await call.read()
+        return None if message is grpc.aio.EOF else message
