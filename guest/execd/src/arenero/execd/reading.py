@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from arenero.errors import InvalidArgument
@@ -61,7 +61,7 @@ class Chunk:
 
 
 def read(scope: Scope, path: bytes, wanted: ReadRange) -> Generator[Chunk | None, None, None]:
-    """Give a file's chunks; the first describes the file, the last is the end and has no data. None: nothing new yet.
+    """Give a file's chunks; the first describes the file too, the last is the end, without data. None: nothing new yet.
 
     A file that grows meanwhile is read to its former end; one that shrinks ends early.
     """
@@ -72,8 +72,13 @@ def read(scope: Scope, path: bytes, wanted: ReadRange) -> Generator[Chunk | None
         with blamed_on(path):
             check_content(fd, path)
             entry = describe(fd, b"", path, scope.directory)
-            yield Chunk(wanted.offset, entry=entry)
-            yield from _chunks(fd, wanted, _end(entry.status.size_bytes, wanted))
+            is_first = True
+            for chunk in _chunks(fd, wanted, _end(entry.status.size_bytes, wanted)):
+                if is_first and chunk is not None:
+                    is_first = False
+                    yield replace(chunk, entry=entry)
+                else:
+                    yield chunk
     finally:
         os.close(fd)
 

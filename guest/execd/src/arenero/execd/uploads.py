@@ -218,6 +218,10 @@ class Upload:
         self._claim += 1
         return self._claim
 
+    def is_claimed_by(self, token: int) -> bool:
+        """Whether nobody else took the upload over since."""
+        return token == self._claim
+
     def write(self, token: int, chunks: Sequence[tuple[int, bytes]]) -> None:
         """Store chunks at their offsets, or append them.
 

@@ -33,12 +33,18 @@ class FileWorkers:
 
     async def run(self, identity: Identity | None, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do one short piece of work as a user. If cancelled, it may have happened."""
+        return await self.start(identity, call, *args, **kwargs)
+
+    def start(
+        self, identity: Identity | None, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> asyncio.Future[_T]:
+        """Begin one short piece of work, to be awaited later."""
 
         def acting() -> _T:
             with acting_as(identity):
                 return call(*args, **kwargs)
 
-        return await asyncio.get_running_loop().run_in_executor(self._pool, acting)
+        return asyncio.get_running_loop().run_in_executor(self._pool, acting)
 
     async def batches(
         self, identity: Identity | None, items: Generator[_T, None, Any], *, most: int
