@@ -69,6 +69,8 @@ class Service:
     """Returns when calls may be taken: projection loaded, sandboxes recovered. The tasks run meanwhile."""
     drain: Run | None = None
     """Finishes work that is not a call, after the servers have stopped."""
+    job: Run | None = None
+    """For a process that does one thing and ends: what it does, while the tasks run. Its servers are not started."""
     announce: Callable[[], Mapping[str, str]] | None = None
     """Further facts for the ready file, such as the addresses of other doors."""
 
@@ -139,6 +141,9 @@ def _run(name: str, config: _Config, build: Build[_Config]) -> int:
 
 async def _serve(name: str, config: _Config, build: Build[_Config]) -> None:
     async with build(config) as service:
+        if service.job is not None:
+            await _do_job(service.job, service.tasks)
+            return
         for server in service.servers:
             await server.start()
             _log.info("host.listening", extra={"address": server.address})
@@ -147,6 +152,18 @@ async def _serve(name: str, config: _Config, build: Build[_Config]) -> None:
             drain=lambda: _drain(service, config.host.grace_s),
             grace_s=config.host.grace_s,
         )
+
+
+async def _do_job(job: Run, tasks: Mapping[str, Run]) -> None:
+    async with asyncio.TaskGroup() as group:
+        helping = [group.create_task(_as_coroutine(run), name=name) for name, run in tasks.items()]
+        await job()
+        for task in helping:
+            task.cancel()
+
+
+async def _as_coroutine(run: Run) -> None:
+    await run()
 
 
 async def _become_ready(name: str, service: Service, ready_file: str) -> None:

@@ -1,12 +1,19 @@
-"""Lifecycle as a process: `python -m arenero.lifecycle [--config FILE] [--print-config]`."""
+"""Lifecycle as a process: `python -m arenero.lifecycle [--config FILE] [--print-config] [--drain]`.
+
+With `--drain` it ends every sandbox of this machine and then itself; no other lifecycle may run meanwhile.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from arenero.host.service import run_service
+from arenero.lifecycle import draining, wiring
 from arenero.lifecycle.config import LifecycleConfig
-from arenero.lifecycle.wiring import build
+
+DRAIN = "--drain"
 
 if __name__ == "__main__":
-    sys.exit(run_service("lifecycle", LifecycleConfig, build))
+    build = draining.build if DRAIN in sys.argv else wiring.build
+    arguments = [word for word in sys.argv[1:] if word != DRAIN]
+    sys.exit(run_service("lifecycle", LifecycleConfig, build, argv=arguments))

@@ -67,6 +67,7 @@ class Lifecycle:
 
     index: SandboxIndex
     records: Records
+    drivers: Drivers
     feed: Feed
     projection: Projection
     admission: Admission
@@ -123,6 +124,7 @@ def connect(config: LifecycleConfig, parts: Parts) -> Lifecycle:
     return Lifecycle(
         index=index,
         records=records,
+        drivers=parts.drivers,
         feed=feed,
         projection=Projection(log, EVERYTHING, feed.take),
         admission=admission,
@@ -149,9 +151,8 @@ async def open_drivers(config: LifecycleConfig) -> AsyncIterator[Drivers]:
 
 
 @asynccontextmanager
-async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
-    """Open the log and the drivers, and yield the service."""
-    server = RpcServer(RpcServerConfig(config.address), authenticate=trust_metadata)
+async def open_lifecycle(config: LifecycleConfig, is_serving: Callable[[], bool]) -> AsyncIterator[Lifecycle]:
+    """Open the log and the drivers, and yield lifecycle, put together."""
     async with AsyncExitStack() as stack:
         connection = await stack.enter_async_context(connect_bus(config.bus, name="lifecycle"))
         logs: dict[Kind, EventLog] = {}
@@ -159,8 +160,14 @@ async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
             await ensure_stream(connection, STREAMS[kind])
             logs[kind] = NatsEventLog(connection, STREAMS[kind])
         drivers = await stack.enter_async_context(open_drivers(config))
-        parts = Parts(logs, drivers, SystemClock(), is_serving=lambda: server.health.is_serving)
-        lifecycle = connect(config, parts)
+        yield connect(config, Parts(logs, drivers, SystemClock(), is_serving=is_serving))
+
+
+@asynccontextmanager
+async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
+    """Yield the service."""
+    server = RpcServer(RpcServerConfig(config.address), authenticate=trust_metadata)
+    async with open_lifecycle(config, lambda: server.health.is_serving) as lifecycle:
         server.add(add_SandboxServiceServicer_to_server, lifecycle.sandbox_servicer)
         server.add(add_EventServiceServicer_to_server, lifecycle.event_servicer)
         yield Service(servers=[server], tasks=lifecycle.tasks(), ready=lifecycle.load)
