@@ -46,6 +46,8 @@ class Surroundings:
     authenticate: Authenticate
     is_ready: Callable[[], bool]
     """While false, calls are refused as unavailable; the caller tries again."""
+    span_area: str = ""
+    """First word of the spans' names; empty: each method's own area."""
     streams: set[asyncio.Task[Any]] = field(default_factory=set)
     """Calls under way that answer with a stream; such a call may last for ever, so a stop has to end it."""
 
@@ -65,12 +67,15 @@ def wrap(
     return wrapped
 
 
-def span_name(method: str) -> str:
-    """Return a method's span name: `/arenero.api.lifecycle.v1.SandboxService/Create` → `lifecycle.sandbox.Create`."""
+def span_name(method: str, area: str = "") -> str:
+    """Return a method's span name: `/arenero.api.lifecycle.v1.SandboxService/Create` → `lifecycle.sandbox.Create`.
+
+    The area is the method's own, or who serves it in the place of others: `gateway.sandbox.Create`.
+    """
     service, _, name = method.strip("/").rpartition("/")
     parts = service.split(".")
     noun = _WORDS.sub("_", parts[-1].removesuffix("Service")).lower()
-    return f"{parts[2]}.{noun}.{name}" if parts[:2] == ["arenero", "api"] and len(parts) > 3 else method.strip("/")
+    return f"{area or parts[2]}.{noun}.{name}" if parts[:2] == ["arenero", "api"] and len(parts) > 3 else method.strip("/")
 
 
 class _Scope:
@@ -81,7 +86,7 @@ class _Scope:
         self._around = around
         self._traced = not method.startswith(_UNTRACED)
         self._open = method.startswith(_OPEN)
-        self._span_name = span_name(method)
+        self._span_name = span_name(method, around.span_area)
         self._attributes = {"rpc.system": "grpc", "rpc.method": method.strip("/")}
 
     @contextmanager

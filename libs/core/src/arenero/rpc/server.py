@@ -63,12 +63,13 @@ class RpcServer:
         *,
         authenticate: Authenticate,
         credentials: grpc.ServerCredentials | None = None,
+        span_area: str = "",
     ) -> None:
         self.health = Health()
         self._config = config
         self._credentials = credentials
         self._server = grpc.aio.server(options=config.to_options())
-        self._around = Surroundings(authenticate, lambda: self.health.is_serving)
+        self._around = Surroundings(authenticate, lambda: self.health.is_serving, span_area)
         self._services: list[str] = []
         self._address = config.address
 
@@ -86,9 +87,15 @@ class RpcServer:
         """Add a servicer by its generated `add_…Servicer_to_server`; its handlers get the surroundings."""
         add_to_server(servicer, _Registrar(self._server, self._around, self._services))
 
-    def add_generic(self, handler: grpc.GenericRpcHandler) -> None:
-        """Add a handler that decides by name at each call, such as a proxy; its handlers get the surroundings."""
+    def add_generic(self, handler: grpc.GenericRpcHandler, *, services: Sequence[str] = ()) -> None:
+        """Add a handler that decides by name at each call, such as a proxy; its handlers get the surroundings.
+
+        Args:
+            handler: Decides.
+            services: What it answers for, for health and reflection; their messages must be imported.
+        """
         self._server.add_generic_rpc_handlers((_WrappedGeneric(handler, self._around),))
+        self._services += services
 
     async def start(self) -> None:
         """Listen. Calls are refused as unavailable until `health` says serving.
