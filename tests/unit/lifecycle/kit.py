@@ -1,4 +1,4 @@
-"""A whole lifecycle in the test's own process: memory log, fake driver, scripted execd. A restart keeps log and host."""
+"""A whole lifecycle in the test's own process: memory log, fake driver, scripted execd; it can be restarted."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -174,8 +174,10 @@ def _effects(record: SandboxRecord, fact: Fact, now: datetime) -> dict[str, Any]
             return {"started_at": record.started_at or now, "progress": None}
         case Renewed(expires_at=expires_at):
             return {"expires_at": expires_at}
-        case Paused() | Resumed():
+        case Paused():
             return {"progress": None, "failure": None}
+        case Resumed():
+            return {"progress": None}  # with a failure, it could not be paused; that stands until it is
         case Failed(reason=reason, message=message):
             failure = record.failure or Failure(reason, message)
             return {"failure": failure, "ended_at": now, "progress": None, "endpoint": None}

@@ -6,6 +6,8 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from google.protobuf.message import DecodeError
+
 from arenero.api.events.v1.event_pb2 import Event
 from arenero.api.events.v1.sandbox_events_pb2 import SandboxEvent, SandboxInternal
 from arenero.lifecycle.codec.facts import decode_fact, encode_fact
@@ -75,7 +77,10 @@ class EventCodec:
         Raises:
             ValueError: It is no message of this log.
         """
-        event = Event.FromString(data)
+        try:
+            event = Event.FromString(data)
+        except DecodeError as error:
+            raise ValueError(f"this is no event: {error}") from None
         if not event.HasField("sandbox"):
             raise ValueError("an event of this log must be about a sandbox")
         record = decode_record(event.sandbox.sandbox, self._open(event.sandbox), revision=sequence)

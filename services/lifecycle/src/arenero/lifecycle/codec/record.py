@@ -77,7 +77,13 @@ def encode_internal(record: SandboxRecord) -> events.SandboxInternal:
 
 
 def decode_record(sandbox: pb.Sandbox, internal: events.SandboxInternal, *, revision: int) -> SandboxRecord:
-    """Return a record from the two parts that `encode_sandbox` and `encode_internal` made, of any earlier version."""
+    """Return a record from the two parts that `encode_sandbox` and `encode_internal` made, of any earlier version.
+
+    Raises:
+        ValueError: It is in a state that this version doesn't know.
+    """
+    if sandbox.state not in STATES_BY_NUMBER:
+        raise ValueError(f"the state {sandbox.state} of {sandbox.id} is not known to this version")
     return SandboxRecord(
         id=SandboxId(sandbox.id),
         tenant=TenantId(sandbox.tenant),

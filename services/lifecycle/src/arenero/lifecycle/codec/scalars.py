@@ -51,7 +51,7 @@ def to_duration(seconds: float | None) -> Duration | None:
 
 def from_duration(span: Duration) -> float:
     """Return a time span in seconds, whatever its size: who uses it checks the range."""
-    return span.seconds + span.nanos / _NS
+    return (span.seconds * _NS + span.nanos) / _NS
 
 
 class EnumCodec(Generic[M, N]):
