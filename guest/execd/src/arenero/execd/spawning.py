@@ -193,10 +193,11 @@ def name_host(pid: int, hostname: str) -> None:
 
 def write_record(path: str, pid: int) -> None:
     """Write down which process a sandbox is: a pid alone means another one after a while, its start time doesn't."""
-    draft = f"{path}.new"
-    with open(draft, "w", encoding="utf-8") as stream:
-        json.dump({"pid": pid, "start_ticks": start_ticks(pid)}, stream)
-    os.replace(draft, path)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, b"%d %d\n" % (pid, start_ticks(pid)))
+    finally:
+        os.close(fd)
 
 
 def start_ticks(pid: int) -> int:

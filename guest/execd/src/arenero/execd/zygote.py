@@ -27,7 +27,6 @@ import argparse
 import contextlib
 import functools
 import gc
-import importlib
 import json
 import os
 import selectors
@@ -38,9 +37,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from arenero.execd import frames, init, preload
+from arenero.execd import init, preload, wiring
 from arenero.execd.spawning import Child, Entry, Spawner, name_host, send_plan, write_record
-from arenero.isolation import cgroup_layout, seccomp, syscalls
+from arenero.isolation import cgroup_layout, frames, seccomp, syscalls
 from arenero.isolation.plan import SandboxPlan
 
 _READ_BYTES: Final = 65_536
@@ -218,8 +217,7 @@ def serve(control: socket.socket, entry: Entry) -> None:
 
 def _entry() -> Entry:
     """Return what the first process of every sandbox runs: init, with execd's server as its child."""
-    serve_sandbox = importlib.import_module("arenero.execd.wiring").serve
-    return functools.partial(init.main, serve=serve_sandbox)
+    return functools.partial(init.main, serve=wiring.serve)
 
 
 def main(argv: list[str]) -> int:

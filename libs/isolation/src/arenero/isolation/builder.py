@@ -213,6 +213,9 @@ class Builder:
             mounts.bind_mapped(layers.own, target, userns_fd)
         else:
             mounts.bind(layers.own, target)
+        if self._plan.uids and userns_fd < 0:
+            # Owners are kept as the host sees them: the root directory must belong to the sandbox's root.
+            os.chown(f"{target}/{disk.UPPER}", self._id_of(0), self._id_of(0))
         return target
 
     def _mount_binds(self) -> None:

@@ -80,6 +80,10 @@ class Group:
         """Directory in the hierarchy that has a controller; empty: none."""
         return self._paths.get(self._layout.directory_of(controller), "")
 
+    def by_mount(self) -> dict[str, str]:
+        """Return its directories by mount point: what another process needs to make this object again."""
+        return dict(self._paths)
+
     def by_hierarchy(self) -> dict[str, str]:
         """Return its directories by controller, or by the empty name in the unified hierarchy."""
         named = {"": self.unified} if self.unified else {}

@@ -22,6 +22,8 @@ _python: Final = ctypes.pythonapi
 _libc: Final = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _CLONE_INTO_CGROUP: Final = 0x200000000
+_CLONE_VM: Final = 0x100
+_PAUSE_STACK_BYTES: Final = 16_384
 for _hook in (_python.PyOS_BeforeFork, _python.PyOS_AfterFork_Parent, _python.PyOS_AfterFork_Child):
     _hook.restype = None
     _hook.argtypes = ()
@@ -104,6 +106,28 @@ def answer_and_exit(question: Callable[[], Any], writer: int) -> None:
     with contextlib.suppress(OSError):
         os.write(writer, json.dumps(answer).encode())
     os._exit(0)  # noqa: TID251 - a forked child must not run the parent's exit handlers
+
+
+@contextlib.contextmanager
+def pausing_child(flags: int) -> Iterator[int]:
+    """Give the pid of a child in new namespaces that does nothing at all; it ends with the block.
+
+    It shares this process's memory and runs `pause` of the C library on a stack of its own: no Python, no copied pages,
+    so it takes 0.1 ms where a fork takes 3.
+
+    Raises:
+        OSError: What clone(2) says.
+    """
+    stack = ctypes.create_string_buffer(_PAUSE_STACK_BYTES)
+    # Stacks grow downwards and begin at a multiple of 16.
+    top = (ctypes.addressof(stack) + _PAUSE_STACK_BYTES) & ~15
+    pause = ctypes.cast(_libc.pause, ctypes.c_void_p)
+    pid = int(_libc.clone(pause, ctypes.c_void_p(top), ctypes.c_int(flags | _CLONE_VM | signal.SIGCHLD), None))
+    if pid < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"clone({flags:#x}): {os.strerror(code)}")
+    with reaped(pid):
+        yield pid
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ its own one, unless `newuidmap` is installed and /etc/subuid grants it a range.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import pwd
@@ -14,7 +13,7 @@ import shutil
 import socket
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
@@ -98,7 +97,7 @@ def write_maps_by_newuidmap(pid: int, uids: Sequence[IdMap], gids: Sequence[IdMa
 
 def make_user_namespace(uids: Sequence[IdMap], gids: Sequence[IdMap]) -> int:
     """Return a descriptor of a new user namespace with these maps. As root."""
-    with _held_child(Namespace.USER) as pid:
+    with forking.pausing_child(Namespace.USER) as pid:
         write_maps(pid, uids, gids)
         return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
 
@@ -136,41 +135,6 @@ def probe(kind: Namespace, *, inside_user_namespace: bool = False) -> str:
         return str(forking.ask(attempt))
     except OSError as error:
         return error.strerror or str(error)
-
-
-@contextlib.contextmanager
-def _held_child(kind: Namespace) -> Iterator[int]:
-    """Give the pid of a child that has unshared and waits; it ends with the block."""
-    ready_reader, ready_writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _unshare_and_wait(kind, ready_writer)
-    os.close(ready_writer)
-    with forking.reaped(pid):
-        code = os.read(ready_reader, 4)
-        os.close(ready_reader)
-        if code != b"\0\0\0\0":
-            number = int.from_bytes(code, "little")
-            raise OSError(number, f"unshare: {os.strerror(number)}")
-        yield pid
-
-
-def _unshare_and_wait(kind: Namespace, ready_writer: int) -> None:
-    code = 0
-    try:
-        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, 9)
-        syscalls.unshare(kind)
-    except OSError as error:
-        code = error.errno or 1
-    os.write(ready_writer, code.to_bytes(4, "little"))
-    while True:
-        # Until it is killed: by its parent, or with its parent.
-        os.read(_never_readable(), 1)
-
-
-def _never_readable() -> int:
-    reader, _ = os.pipe()
-    return reader
 
 
 def _granted(path: str, names: tuple[str, ...]) -> IdMap | None:

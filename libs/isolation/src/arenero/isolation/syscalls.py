@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import platform
+import struct
 from typing import Final
 
 _NUMBERS: Final = {
@@ -73,6 +75,10 @@ PR_GET_NO_NEW_PRIVS: Final = 39
 PR_CAP_AMBIENT: Final = 47
 
 _JOIN_SESSION_KEYRING: Final = 1
+_PIDFD_GET_INFO: Final = 0xC040FF0B
+_PIDFD_INFO_BYTES: Final = 64
+_PIDFD_INFO_EXIT: Final = 1 << 3
+_PIDFD_EXIT_OFFSET: Final = 60
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -234,6 +240,22 @@ def pidfd_open(pid: int) -> int:
 def pidfd_send_signal(pidfd: int, signal_number: int) -> None:
     """Signal exactly the process that the descriptor stands for."""
     call("pidfd_send_signal", pidfd, signal_number, None, 0, subject=str(signal_number))
+
+
+def pidfd_exit_status(pidfd: int) -> int | None:
+    """Return the wait status of a process that has ended and was collected by whoever its parent is.
+
+    None while it runs, and on kernels before 6.15, which tell parents only.
+    """
+    information = bytearray(_PIDFD_INFO_BYTES)
+    struct.pack_into("<Q", information, 0, _PIDFD_INFO_EXIT)
+    try:
+        fcntl.ioctl(pidfd, _PIDFD_GET_INFO, information)
+    except OSError:
+        return None
+    (mask,) = struct.unpack_from("<Q", information, 0)
+    (status,) = struct.unpack_from("<i", information, _PIDFD_EXIT_OFFSET)
+    return int(status) if mask & _PIDFD_INFO_EXIT else None
 
 
 def close_range(first: int, last: int) -> None:

@@ -1,0 +1,256 @@
+"""Cells: a sandbox's directory, slot, control group and first process, as found on this host.
+
+A *cell* is made without a sandbox, and claimed by one by renaming its directory. So the directory of a sandbox, named
+by its id, is the anchor of everything it has: it appears last and goes last. In it:
+
+    cell.json       what the cell is: name of its control group, slot, size of its disk
+    state.json      what is known of the sandbox in it: its address, or how it ended
+    process         pid and start time of the first process
+    image           its own layer, as a file system, or
+    upper, work     its own layer, as directories
+    run             seen inside as /run/arenero, where execd makes its socket
+    execd.sock      that socket, moved out of the sandbox's sight
+    root            private directory of a sandbox that has rules instead of a root file system
+
+A *slot* is a number below the most sandboxes; it says which user ids of the host belong to the cell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from arenero.errors import ResourceExhausted
+from arenero.isolation import disk
+from arenero.isolation.cgroups import Group, Limits, Tree
+from arenero.isolation.namespaces import to_outside
+from arenero.model.ids import SandboxId
+from arenero.runtime.local.mode import Mode, Way
+
+SOCKET: Final = "execd.sock"
+_LOCKED: Final = 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell on disk."""
+
+    directory: Path
+    name: str
+    slot: int
+    disk_bytes: int | None
+    """Size of its own file system; None: a plain directory."""
+
+    @property
+    def record(self) -> Path:
+        """File with the pid of its first process."""
+        return self.directory / "process"
+
+    @property
+    def run(self) -> Path:
+        """Directory seen inside as /run/arenero."""
+        return self.directory / "run"
+
+    @property
+    def socket(self) -> Path:
+        """Where execd answers, out of the sandbox's reach."""
+        return self.directory / SOCKET
+
+    def process(self) -> tuple[int, int] | None:
+        """Return pid and start time of the first process, if there ever was one."""
+        try:
+            pid, ticks = self.record.read_text().split()
+        except (OSError, ValueError):
+            return None
+        return int(pid), int(ticks)
+
+    def state(self) -> dict[str, Any]:
+        """Return what is known of the sandbox; empty when it was never started."""
+        return _read_json(self.directory / "state.json")
+
+    def write_state(self, state: Mapping[str, Any]) -> None:
+        """Replace what is known of the sandbox, whole or not at all."""
+        _write_json(self.directory / "state.json", state)
+
+
+class Cells:
+    """All cells of this driver.
+
+    Args:
+        state_dir: The driver's directory.
+        mode: How sandboxes are isolated here.
+        tree: Control groups of this driver.
+        slots: How many there are.
+    """
+
+    def __init__(self, state_dir: Path, mode: Mode, tree: Tree, slots: int) -> None:
+        self._mode = mode
+        self._tree = tree
+        self._slots = slots
+        self._unclaimed_dir = state_dir / "cells"
+        self._sandboxes_dir = state_dir / "sandboxes"
+        self._blanks_dir = state_dir / "blanks"
+        self._used: dict[int, str] = {}
+
+    def open(self) -> None:
+        """Make the directories; find the slots in use, and drop what an earlier driver left unclaimed."""
+        for directory in (self._unclaimed_dir, self._sandboxes_dir, self._blanks_dir):
+            directory.mkdir(mode=0o700, exist_ok=True)
+        for sandbox_id in self.sandbox_ids():
+            if cell := self.find(sandbox_id):
+                self._used[cell.slot] = cell.name
+        for name in os.listdir(self._unclaimed_dir):
+            self._tree.group(name).kill()
+            shutil.rmtree(self._unclaimed_dir / name, ignore_errors=True)
+
+    def stray_groups(self) -> list[Group]:
+        """Return control groups that belong to no cell in use."""
+        return [self._tree.group(name) for name in self._tree.names() - set(self._used.values())]
+
+    # --- making -------------------------------------------------------------------------------------------------------
+
+    def make(self, disk_bytes: int | None) -> Cell:
+        """Make a cell that nobody has claimed.
+
+        Raises:
+            ResourceExhausted: Every slot is taken, or the disk is full.
+        """
+        slot = self._take_slot()
+        name = secrets.token_hex(6)
+        self._used[slot] = name
+        size = disk_bytes if self._mode.disk_images else None
+        cell = Cell(self._unclaimed_dir / name, name, slot, size)
+        try:
+            self._fill(cell)
+            self._tree.create(name, Limits())
+        except OSError as error:
+            self.discard(cell)
+            raise ResourceExhausted(f"a sandbox can't be set up: {error}", reason="HOST_EXHAUSTED") from error
+        return cell
+
+    def _take_slot(self) -> int:
+        for slot in range(self._slots):
+            if slot not in self._used:
+                return slot
+        raise ResourceExhausted(f"all {self._slots} slots for sandboxes are taken", reason="NO_SLOT")
+
+    def _fill(self, cell: Cell) -> None:
+        cell.directory.mkdir(mode=0o700)
+        self.renew(cell)
+        described = {"name": cell.name, "slot": cell.slot, "disk_bytes": cell.disk_bytes}
+        (cell.directory / "cell.json").write_text(json.dumps(described))
+
+    def renew(self, cell: Cell) -> None:
+        """Give a cell an empty layer of its own, whatever it had; nothing may be running in it.
+
+        An image is replaced, never emptied: the kernel may still be letting go of the old one.
+        """
+        directory = cell.directory
+        for name in ("image", "process", SOCKET):
+            (directory / name).unlink(missing_ok=True)
+        for name in ("run", disk.UPPER, disk.WORK, "root"):
+            shutil.rmtree(directory / name, ignore_errors=True)
+        cell.run.mkdir(mode=_LOCKED)
+        self._give(cell, cell.run)
+        if self._mode.way is Way.RULES:
+            self._make_private(cell)
+        elif cell.disk_bytes is not None:
+            disk.copy_image(self._blank(cell.disk_bytes), directory / "image")
+        else:
+            for name in (disk.UPPER, disk.WORK):
+                (directory / name).mkdir(mode=_LOCKED)
+
+    def _make_private(self, cell: Cell) -> None:
+        # The way to the private directory must be open to its user, who owns nothing else here.
+        for parent in (cell.directory, self._unclaimed_dir, self._sandboxes_dir):
+            parent.chmod(0o711)
+        for name in ("root", "root/home", "root/tmp"):
+            (cell.directory / name).mkdir(mode=0o700)
+            self._give(cell, cell.directory / name)
+
+    def _give(self, cell: Cell, path: Path) -> None:
+        """Make the sandbox's root the owner."""
+        if os.geteuid() == 0:
+            uids, gids = self._mode.maps(cell.slot)
+            os.chown(path, to_outside(uids, 0), to_outside(gids, 0))
+
+    def _blank(self, size_bytes: int) -> Path:
+        return self._blanks_dir / f"{size_bytes}.img"
+
+    def prepare_blank(self, disk_bytes: int | None) -> None:
+        """Make the empty file system of a size that cells are copied from. Takes 30 ms when it isn't there.
+
+        Raises:
+            ResourceExhausted: It can't be made.
+        """
+        if disk_bytes is None or not self._mode.disk_images or self._blank(disk_bytes).exists():
+            return
+        try:
+            disk.format_image(self._blank(disk_bytes), disk_bytes)
+        except OSError as error:
+            raise ResourceExhausted(f"a disk of {disk_bytes} bytes: {error}", reason="HOST_EXHAUSTED") from error
+
+    # --- finding ------------------------------------------------------------------------------------------------------
+
+    def claim(self, cell: Cell, sandbox_id: SandboxId) -> Cell:
+        """Make a cell a sandbox's."""
+        target = self._sandboxes_dir / sandbox_id
+        cell.directory.rename(target)
+        return Cell(target, cell.name, cell.slot, cell.disk_bytes)
+
+    def find(self, sandbox_id: SandboxId) -> Cell | None:
+        """Return a sandbox's cell, or None when there is no such sandbox here."""
+        directory = self._sandboxes_dir / sandbox_id
+        described = _read_json(directory / "cell.json")
+        if not described:
+            return None
+        return Cell(directory, described["name"], described["slot"], described["disk_bytes"])
+
+    def sandbox_ids(self) -> frozenset[SandboxId]:
+        """Return every sandbox of which anything is left."""
+        return frozenset(SandboxId(name) for name in os.listdir(self._sandboxes_dir))
+
+    def group(self, cell: Cell) -> Group:
+        """Return a cell's control group."""
+        return self._tree.group(cell.name)
+
+    # --- removing -----------------------------------------------------------------------------------------------------
+
+    def lock_run(self, cell: Cell) -> None:
+        """Let the sandbox make no more files in its run directory, which is on the host's disk."""
+        if os.geteuid() == 0:
+            os.chown(cell.run, 0, 0)
+
+    def remove_remains(self, sandbox_id: SandboxId) -> None:
+        """Remove what an interrupted removal left of a sandbox's directory."""
+        shutil.rmtree(self._sandboxes_dir / sandbox_id, ignore_errors=True)
+
+    def discard(self, cell: Cell) -> None:
+        """Remove a cell's directory and free its slot; its processes and groups must be gone."""
+        shutil.rmtree(cell.directory, ignore_errors=True)
+        if cell.directory.exists():
+            raise OSError(f"{cell.directory} can't be removed")
+        if self._used.get(cell.slot) == cell.name:
+            del self._used[cell.slot]
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(values))
+    with contextlib.suppress(FileNotFoundError):
+        draft.replace(path)

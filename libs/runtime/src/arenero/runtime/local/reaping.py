@@ -1,0 +1,141 @@
+"""Ending every process of a cell, and knowing that none is left.
+
+With namespaces the kernel helps twice: the end of the first process ends its PID namespace, and the control group names
+whatever is left. Under rules alone there may be neither; then the cell's own user id marks its processes, or, where all
+share one user, the tree below the first process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+from arenero.errors import Unavailable
+from arenero.isolation import syscalls
+from arenero.isolation.cgroups import Group
+from arenero.isolation.namespaces import to_outside
+from arenero.runtime.local.cells import Cell
+from arenero.runtime.local.mode import Mode, Way
+from arenero.runtime.local.watching import start_time
+
+
+class Reaper:
+    """Kills.
+
+    Args:
+        mode: How sandboxes are isolated here.
+        timeout_s: How long killed processes may take to disappear.
+    """
+
+    def __init__(self, mode: Mode, timeout_s: float) -> None:
+        self._mode = mode
+        self._timeout_s = timeout_s
+
+    def kill(self, cell: Cell, group: Group) -> int:
+        """Send SIGKILL to every process of a cell; return how many were still there."""
+        left = group.kill()
+        process = cell.process()
+        if process is not None and start_time(process[0]) == process[1]:
+            left += 1
+            if self._mode.way is Way.RULES:
+                # Its children would be adopted by somebody else, so they go first.
+                left += _kill_all(_descendants(process[0]))
+            _kill_exactly(*process)
+        if self._mode.way is Way.RULES and os.geteuid() == 0:
+            left += _kill_all(_of_user(to_outside(self._mode.maps(cell.slot)[0], 0)))
+        return left
+
+    async def end(self, cell: Cell, group: Group) -> None:
+        """Kill until nothing is left.
+
+        Raises:
+            Unavailable: Something can't be killed in time, most likely stuck in the kernel.
+        """
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
+        pause_s = 0.001
+        while self.kill(cell, group) or group.is_populated():
+            if asyncio.get_running_loop().time() > deadline:
+                raise Unavailable(f"processes of {cell.name} don't end", reason="PROCESSES_STUCK", retry_after_s=5.0)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, 0.02)
+
+    async def end_group(self, group: Group) -> None:
+        """Kill whatever is in a control group that belongs to no cell, and remove it."""
+        group.kill()
+        await self.remove_group(group)
+
+    async def remove_group(self, group: Group) -> None:
+        """Remove an empty control group; the kernel may take a moment to let go of the last process.
+
+        Raises:
+            Unavailable: It does not let go.
+        """
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
+        while not group.remove():
+            if asyncio.get_running_loop().time() > deadline:
+                raise Unavailable(f"{group.paths} can't be removed", reason="CGROUP_STUCK", retry_after_s=5.0)
+            group.kill()
+            await asyncio.sleep(0.002)
+
+
+def _kill_exactly(pid: int, start_ticks: int) -> None:
+    """Kill a process unless its pid has come to mean another one."""
+    try:
+        pidfd = syscalls.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        if start_time(pid) == start_ticks:
+            with contextlib.suppress(ProcessLookupError):
+                syscalls.pidfd_send_signal(pidfd, signal.SIGKILL)
+    finally:
+        os.close(pidfd)
+
+
+def _kill_all(pids: Iterator[int]) -> int:
+    """Stop, then kill: what is stopped forks no more while the list is read."""
+    found = list(pids)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+    return len(found)
+
+
+def _descendants(root: int) -> Iterator[int]:
+    children: dict[int, list[int]] = {}
+    for pid, fields in _processes():
+        children.setdefault(int(fields[1]), []).append(pid)
+    wave = children.get(root, [])
+    while wave:
+        yield from wave
+        wave = [child for pid in wave for child in children.get(pid, [])]
+
+
+def _of_user(uid: int) -> Iterator[int]:
+    for pid, _ in _processes():
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}/task").st_uid == uid or _real_uid(pid) == uid:
+                yield pid
+
+
+def _real_uid(pid: int) -> int:
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            if line.startswith("Uid:"):
+                return int(line.split()[1])
+    return -1
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    """Give every process that has not ended, with its fields from the state on."""
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stream:
+            fields = stream.read().rpartition(")")[2].split()
+            if fields and fields[0] not in "ZX":
+                yield int(name), fields
