@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from secrets import token_hex
 from typing import Final
 
 from nacl.exceptions import CryptoError
@@ -72,7 +73,7 @@ def load_key(path: Path) -> bytes:
 
 def _make(path: Path) -> None:
     """Write a new key aside, whole and on disk, and link it into place unless another process was first."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = path.with_name(f".{path.name}.{token_hex(8)}")
     descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
