@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # No package here needs its install script: buf comes as a package per platform.
-npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 npm run --silent generate
 npm run --silent build
 [[ ${1:-} == --build ]] || exec node build/src/main.js "$@"
