@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-mvn --batch-mode --quiet --no-transfer-progress compile
+mvn --batch-mode --quiet --no-transfer-progress -Dstyle.color=never compile
 [[ ${1:-} == --build ]] || exec java -cp "target/classes:$(<target/classpath)" com.example.arenero.Client "$@"
