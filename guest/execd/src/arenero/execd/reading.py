@@ -14,7 +14,7 @@ from arenero.execd.entries import Entry, describe
 from arenero.execd.faults import blamed_on
 from arenero.execd.scope import Scope
 
-DEFAULT_CHUNK_BYTES: Final = 256 * 1024
+DEFAULT_CHUNK_BYTES: Final = 1024 * 1024
 MOST_CHUNK_BYTES: Final = 4 * 1024 * 1024 - 64 * 1024
 """A little less than the 4 MiB that a message may have by default."""
 HIGHEST_OFFSET: Final = 2**63 - 1

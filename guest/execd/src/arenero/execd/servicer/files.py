@@ -7,15 +7,15 @@ receive while a batch is being written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Final, TypeVar
 
 from arenero.api.execd.v1 import file_pb2
 from arenero.api.execd.v1 import file_service_pb2 as api
 from arenero.api.execd.v1 import file_service_pb2_grpc as api_grpc
 from arenero.errors import ArenError, Conflict, InvalidArgument, ResourceExhausted, Unsupported
-from arenero.execd import files, packing, reading, search, uploads
+from arenero.execd import files, heap, packing, reading, search, uploads
 from arenero.execd.accounts import Accounts
 from arenero.execd.directories import DIRECTORY_MODE, make_directory
 from arenero.execd.entries import Entry
@@ -50,6 +50,7 @@ BATCH_BYTES: Final = 1024 * 1024
 _ENTRIES_AT_ONCE: Final = 128
 _STEPS_AT_ONCE: Final = 4096
 _PIECES_AT_ONCE: Final = 2
+_TRIM_AFTER_S: Final = 2.0
 _UNFINISHED: Final = "UNFINISHED"
 
 _Message = TypeVar("_Message")
@@ -64,6 +65,8 @@ class FileServicer(api_grpc.FileServiceServicer):
         self._workers = FileWorkers(config.threads)
         self._uploads = PendingUploads(config, lambda upload: self._workers.submit(upload.discard))
         self._watches = Watches(config, self._workers)
+        self._transfers = _Transfers()
+        heap.tune()
 
     async def close(self) -> None:
         """Give up what waits to be resumed, and let go of the threads."""
@@ -80,11 +83,12 @@ class FileServicer(api_grpc.FileServiceServicer):
         wanted = range_of(request)
         chunks = reading.read(scope, request.path, wanted)
         most = max(BATCH_BYTES // wanted.chunk_bytes, 1)
-        async with aclosing(self._workers.batches(scope.identity, chunks, most=most)) as batches:
-            async for batch in batches:
-                for chunk in batch:
-                    if chunk is not None:
-                        yield chunk_message(chunk)
+        with self._transfers.one():
+            async with aclosing(self._workers.batches(scope.identity, chunks, most=most)) as batches:
+                async for batch in batches:
+                    for chunk in batch:
+                        if chunk is not None:
+                            yield chunk_message(chunk)
 
     async def Write(  # noqa: N802
         self, request_iterator: AsyncIterator[api.WriteRequest], context: Context
@@ -148,7 +152,8 @@ class FileServicer(api_grpc.FileServiceServicer):
     ) -> api.WriteResponse:
         receiving = _Receiving(self._workers, upload, token, identity)
         try:
-            finish = await receiving.run(_with(first, messages))
+            with self._transfers.one():
+                finish = await receiving.run(_with(first, messages))
         finally:
             receiving.close()
         if finish is None:
@@ -354,6 +359,26 @@ class FileServicer(api_grpc.FileServiceServicer):
         directory = self._accounts.read()
         identity = identity_of(root.as_user, directory) if root.as_user else None
         return Scope(self._config, directory, root.root, identity)
+
+
+class _Transfers:
+    """Counts what moves much data; some time after the last, the memory that it took goes back to the kernel."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._trimming: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        if self._trimming is not None:
+            self._trimming.cancel()
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._trimming = asyncio.get_running_loop().call_later(_TRIM_AFTER_S, heap.trim)
 
 
 class _Receiving:
