@@ -1,14 +1,14 @@
 """A whole lifecycle in the test's own process: memory log, fake driver, scripted execd; it can be restarted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from arenero.bus.log import EventLog
+from arenero.bus.log import Appended, EventLog
 from arenero.bus.memory import MemoryEventLog
 from arenero.bus.subjects import Kind
 from arenero.lifecycle.config import LifecycleConfig
@@ -54,7 +54,8 @@ class ScriptedExecd:
     lease_errors: list[Exception] = field(default_factory=list)
     silent: bool = False
     """It never answers the first call."""
-    boot_spans: tuple[StepSpan, ...] = ()
+    boot: Callable[[SandboxRecord], Sequence[StepSpan]] = lambda record: ()
+    """What it says that its start consisted of."""
 
     async def hello(self, record: SandboxRecord) -> Hello:
         self.hellos.append(record.id)
@@ -62,12 +63,43 @@ class ScriptedExecd:
             await asyncio.Event().wait()
         if self.hello_errors:
             raise self.hello_errors.pop(0)
-        return Hello("0", self.boot_spans)
+        return Hello("0", self.boot(record))
 
     async def set_lease(self, record: SandboxRecord, ttl_s: float | None) -> None:
         if self.lease_errors:
             raise self.lease_errors.pop(0)
         self.leases.append((record.id, record.revision, ttl_s))
+
+
+class CuttableLog(MemoryEventLog):
+    """A memory log at which a process can die: one append, before or after it is stored, is never answered."""
+
+    def __init__(self, subject_filter: str = "sandbox.>", *, clock: Clock | None = None) -> None:
+        super().__init__(subject_filter, clock=clock)
+        self.cut = asyncio.Event()
+        """Set when the append was reached."""
+        self._left: int | None = None
+        self._is_stored = False
+
+    def cut_at(self, number: int, *, stored: bool) -> None:
+        """Let the `number`-th append from now on, counted from 1, be the last."""
+        self._left, self._is_stored = number, stored
+        self.cut.clear()
+
+    def mend(self) -> None:
+        """Answer every append again."""
+        self._left = None
+
+    async def append(self, subject: str, data: bytes, **guard: Any) -> Appended:
+        if self._left is None:
+            return await super().append(subject, data, **guard)
+        self._left -= 1
+        if self._left == 0 and self._is_stored:
+            await super().append(subject, data, **guard)
+        if self._left <= 0:
+            self.cut.set()
+            await asyncio.Event().wait()
+        return await super().append(subject, data, **guard)
 
 
 @dataclass
@@ -78,8 +110,8 @@ class World:
     clock: Clock
     logs: Mapping[Kind, EventLog]
     host: FakeHost
+    driver_config: FakeConfig
     execd: ScriptedExecd = field(default_factory=ScriptedExecd)
-    driver_config: FakeConfig = field(default_factory=lambda: FakeConfig(address="unix:/nowhere"))
     driver: FakeDriver = field(init=False)
     lifecycle: Lifecycle = field(init=False)
 
@@ -87,9 +119,9 @@ class World:
         self.driver = FakeDriver(self.driver_config, host=self.host)
 
     @property
-    def log(self) -> MemoryEventLog:
+    def log(self) -> CuttableLog:
         log = self.logs[Kind.SANDBOX]
-        assert isinstance(log, MemoryEventLog)
+        assert isinstance(log, CuttableLog)
         return log
 
     @asynccontextmanager
@@ -134,15 +166,16 @@ async def _run(run: Any) -> None:
     await run()
 
 
-def make_world(tmp_path: Path, *, clock: Clock | None = None, **config: Any) -> World:
+def make_world(tmp_path: Path, *, clock: Clock | None = None, address: str = "unix:/nowhere", **config: Any) -> World:
     """Return a world in which nothing runs yet."""
     clock = clock or SystemClock()
     base = LifecycleConfig(instance="here", secrets_dir=tmp_path / "secrets", runtimes=("fake",))
     logs = {
-        Kind.SANDBOX: MemoryEventLog("sandbox.>", clock=clock),
+        Kind.SANDBOX: CuttableLog("sandbox.>", clock=clock),
         Kind.ACTIVITY: MemoryEventLog("activity.>", clock=clock),
     }
-    return World(replace(base, **config), clock, logs, MemoryHost())
+    driver_config = FakeConfig(address=address)
+    return World(replace(base, **config), clock, logs, MemoryHost(), driver_config)
 
 
 def request(*, request_id: str = "", ttl_s: float | None = None, **spec: Any) -> CreateRequest:

@@ -228,7 +228,8 @@ class Reconciler:
         if not seen.adopted and record.handle is None and record.state is SandboxState.PENDING:
             seen.adopted = True
             seen.lease = (record.expires_at,)  # the driver will be told it at the start
-        return seen.adopted or await self._recover(key, record)
+        is_undone = record.progress is not None and record.progress.undoing  # whatever there is will be destroyed
+        return seen.adopted or is_undone or await self._recover(key, record)
 
     async def _recover(self, key: SandboxKey, record: SandboxRecord) -> bool:
         """Look for a sandbox from before the last start. When the record changes by that, it is looked at again."""
