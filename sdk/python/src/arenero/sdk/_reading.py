@@ -104,8 +104,8 @@ async def read_frames(plane: Plane, method: str, request: Any) -> AsyncIterator[
         call = way.method(ExecServiceStub, reader.method)(reader.request, metadata=way.metadata)
         try:
             while (message := await _next(call)) is not None:
-                patience.renew()
                 for frame in reader.take(message):
+                    patience.renew()
                     yield frame
                 if reader.is_over:
                     return

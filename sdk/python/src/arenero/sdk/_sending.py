@@ -10,6 +10,7 @@ import grpc
 
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk._plane import Plane
+from arenero.sdk._writing import write
 from arenero.sdk.errors import Unauthenticated, Unavailable, typed
 
 CHUNK_BYTES: Final = 1024 * 1024
@@ -42,7 +43,7 @@ async def send(plane: Plane, method: str, messages: AsyncGenerator[Any, None]) -
     call = await _connected(plane, method)
     try:
         async for message in messages:
-            if not await _write(call, message):
+            if not await write(call, message):
                 break
         with typed():
             await call.done_writing()
@@ -82,16 +83,6 @@ async def _connected(plane: Plane, method: str) -> Any:
         except Unavailable as error:
             if not plane.has_other(way, error):
                 raise
-
-
-async def _write(call: Any, message: Any) -> bool:
-    """Send a message; False when the other side has ended the call, and then its status says why."""
-    try:
-        with typed():
-            await call.write(message)
-    except asyncio.InvalidStateError:
-        return False
-    return True
 
 
 async def _read(call: Any) -> Any:

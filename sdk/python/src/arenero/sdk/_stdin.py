@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import grpc
 from arenero.api.execd.v1 import exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
 from arenero.sdk._plane import Patience, Plane
+from arenero.sdk._writing import write
 from arenero.sdk.errors import FailedPrecondition, OutcomeUnknown, Unauthenticated, Unavailable, typed
 
 _CHUNK_BYTES: Final = 256 * 1024
@@ -83,10 +83,7 @@ class Stdin:
 
 
 async def _write_all(call: Any, messages: Iterable[exec_service_pb2.WriteStdinRequest]) -> None:
-    """Send all; stops when the other side has ended the call, and then its status, read next, says why."""
-    try:
-        for message in messages:
-            await call.write(message)
-        await call.done_writing()
-    except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
-        return
+    for message in messages:
+        if not await write(call, message):
+            return
+    await call.done_writing()

@@ -14,6 +14,7 @@ from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
 from arenero.sdk._frames import Exit, exit_of, start_failed
 from arenero.sdk._plane import Plane
+from arenero.sdk._writing import write
 from arenero.sdk.commands import Command, ExecOptions, build_spec
 from arenero.sdk.errors import (
     AreneroError,
@@ -39,6 +40,7 @@ class Terminal:
         """Bytes of the screen seen so far: where to attach again."""
         self._unread: list[bytes] = []
         self._reading: asyncio.Future[Any] | None = None
+        self._writing = asyncio.Lock()
 
     @classmethod
     async def start(cls, plane: Plane, command: Command, options: ExecOptions, size: exec_pb2.Pty) -> Terminal:
@@ -82,7 +84,7 @@ class Terminal:
             call = way.method(ExecServiceStub, "Interact")(metadata=way.metadata)
             try:
                 with typed():
-                    await _send(call, first)
+                    await write(call, first)
                     answer = await _first_frame(call)
                 break
             except (Unavailable, Unauthenticated) as error:
@@ -185,8 +187,17 @@ class Terminal:
         await self.detach()
 
     async def _send(self, request: exec_service_pb2.InteractRequest) -> None:
+        async with self._writing:
+            if await write(self._call, request):
+                return
         with typed():
-            await _send(self._call, request)
+            await self._raise_for_status()
+        raise FailedPrecondition("the terminal has ended", reason="TERMINAL_ENDED")
+
+    async def _raise_for_status(self) -> None:
+        """Raise what the other side ended the call with, unless nothing went wrong."""
+        if await self._call.code() is not grpc.StatusCode.OK:
+            await self._call.read()
 
     async def _next_frame(self) -> Any:
         # A call that is cancelled while it reads ends for good, so the reading itself outlives whoever waits for it.
@@ -203,16 +214,6 @@ class Terminal:
 def size_of(rows: int, columns: int, term: str) -> exec_pb2.Pty:
     """Build a terminal's shape."""
     return exec_pb2.Pty(rows=rows, columns=columns, term=term)
-
-
-async def _send(call: Any, request: exec_service_pb2.InteractRequest) -> None:
-    try:
-        await call.write(request)
-    except asyncio.InvalidStateError:
-        # The other side has ended the call; its status says why, unless nothing went wrong.
-        if await call.code() is not grpc.StatusCode.OK:
-            await call.read()
-        raise FailedPrecondition("the terminal has ended", reason="TERMINAL_ENDED") from None
 
 
 async def _first_frame(call: Any) -> Any:
