@@ -2,15 +2,21 @@
 
 Each *finding* has a name, whether it works, what was seen, and how to mend it. As root the namespaces are tried
 directly; as an ordinary user inside a user namespace, which is how they would be used.
+
+The trials fork, which a process with threads must not do: what runs in the child first, such as the fork hooks of the
+libraries that it has loaded, may wait for a lock that a thread of the parent held. So such a process asks another one:
+`python -m arenero.isolation.probe DIRECTORY` prints the survey, and `parse` reads it.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,7 +89,7 @@ class Survey:
 
 
 def survey(directory: Path) -> Survey:
-    """Try everything. Takes some 0.3 s.
+    """Try everything. Takes some 0.3 s. Only for processes without threads.
 
     Args:
         directory: Where sandboxes would live: what a file system can do depends on which one it is.
@@ -105,6 +111,20 @@ def survey(directory: Path) -> Survey:
                 _newuidmap(),
             )
         )
+
+
+def command(directory: Path) -> list[str]:
+    """Return the command that makes a survey in a process of its own and prints it."""
+    return [sys.executable, "-I", "-m", __spec__.name, str(directory)]
+
+
+def parse(printed: bytes) -> Survey:
+    """Read a printed survey.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return Survey(tuple(Finding(**finding) for finding in json.loads(printed)))
 
 
 def _trial(name: str, attempt: Callable[[], Any], *, fix: str = "") -> Finding:
@@ -257,3 +277,7 @@ def _newuidmap() -> Finding:
             fix="usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER",
         )
     return Finding("newuidmap", ok=True, message=f"{uids.count} user ids from {uids.outside}")
+
+
+if __name__ == "__main__":
+    json.dump([asdict(finding) for finding in survey(Path(sys.argv[1])).findings], sys.stdout)

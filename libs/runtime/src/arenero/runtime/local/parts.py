@@ -59,7 +59,7 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
     except OSError as error:
         reason = error.strerror or str(error)
         return Fingerprint(usable=False, reason=reason, fix="set runtime.local.state_dir"), None
-    survey = await asyncio.to_thread(probe.survey, config.state_dir)
+    survey = await _survey(config)
     tree = _tree(config)
     tree.open()
     mode = choose(survey, tree.missing, first_id=config.first_id)
@@ -71,6 +71,14 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
         return Fingerprint(usable=False, reason=str(error), checks=checks), None
     reason = "" if mode.standard else f"only with best-effort isolation; {mode.missing[0]}"
     return Fingerprint(usable=True, reason=reason, fix=mode.fix, checks=checks), parts
+
+
+async def _survey(config: LocalConfig) -> probe.Survey:
+    process = await asyncio.create_subprocess_exec(
+        *probe.command(config.state_dir), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await process.communicate()
+    return probe.parse(printed)
 
 
 def _lock(config: LocalConfig) -> int:
@@ -115,7 +123,10 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
         cell = cells.make(kind.disk_bytes)
         try:
             plan = plans.sandbox_plan(config, mode, cell, kind.base, cells.group(cell), _PREPARED_HOSTNAME)
-            return Prepared(cell, await zygote.build(plan, str(cell.record)))
+            await zygote.start()
+            build = zygote.order(plan, str(cell.record))
+            await asyncio.shield(build)
+            return Prepared(cell, build)
         except BaseException:
             await asyncio.shield(drop(cell))
             raise
