@@ -14,7 +14,8 @@ from arenero.errors import InvalidArgument
 
 LONGEST_EXPRESSION: Final = 4096
 _MOST_MEMORY_BYTES: Final = 4 * 1024 * 1024
-_OTHERS_TEXT_EDGES: Final = ("\\A", "\\z")
+_BEYOND_LINES: Final = ("\\A", "\\z", "\\C")
+"""The edges of the whole text, and the byte that may be a newline."""
 
 
 class Expression:
@@ -37,15 +38,15 @@ def line_expression(pattern: str, *, ignore_case: bool, field: str) -> Expressio
     """Compile an expression to be looked for in many lines at once; no match ever crosses a line.
 
     Raises:
-        InvalidArgument: It is too long, no valid RE2, or names the edges of the text, which lines don't have.
+        InvalidArgument: It is too long, no valid RE2, or looks beyond lines.
     """
     if len(pattern) > LONGEST_EXPRESSION:
         raise InvalidArgument(
             f"the expression is longer than {LONGEST_EXPRESSION} characters", reason="PATTERN_TOO_LONG", field=field
         )
-    if any(edge in pattern.replace("\\\\", "") for edge in _OTHERS_TEXT_EDGES):
+    if any(escape in pattern.replace("\\\\", "") for escape in _BEYOND_LINES):
         raise InvalidArgument(
-            "\\A and \\z have no meaning in lines", reason="INVALID_PATTERN", field=field, fix="use ^ and $"
+            "\\A, \\z and \\C have no meaning in lines", reason="INVALID_PATTERN", field=field, fix="use ^, $ and ."
         )
     options = _options()
     options.never_nl = True
