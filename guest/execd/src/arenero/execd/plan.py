@@ -57,7 +57,7 @@ class InitPlan:
     cgroup_controllers: tuple[str, ...] = ()
     """Controllers that may be used for the cgroups of execs, for example `memory`, `pids`."""
     memory_events_fd: int = -1
-    """Counters of the sandbox's own memory cgroup, open for reading: `memory.events` of v2 or `memory.oom_control` of v1.
+    """Counters of the sandbox's own memory cgroup, open for reading: `memory.events` of v2, `memory.oom_control` of v1.
     -1: none, and lack of memory is not told apart from a kill."""
     memory_usage_fd: int = -1
     """`memory.current` of v2 or `memory.usage_in_bytes` of v1, open for reading; -1: added up from /proc."""

@@ -1,0 +1,1 @@
+"""The gRPC face of execd: messages become domain values here and nowhere else."""

@@ -1,0 +1,163 @@
+"""What surrounds a process that is not stated in its request: who it runs as, where, and in which environment.
+
+All of it comes from the plan and from the sandbox's own passwd and group files, never from execd's own environment.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from arenero.execd.accounts import Account, Accounts, Directory
+from arenero.execd.daemon import DAEMON_ID
+from arenero.execd.launch import Launch
+from arenero.execd.outcome import StartFailure, bad_user
+from arenero.execd.plan import InitPlan
+from arenero.execd.spec import Spec, UserIds
+
+DEFAULT_PATH: Final = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHELLS: Final = ((b"/bin/bash", b"bash"), (b"/usr/bin/bash", b"bash"), (b"/bin/sh", b"sh"))
+SCRIPT_FD: Final = 9
+MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
+"""The kernel takes no longer single argument (MAX_ARG_STRLEN)."""
+_SOURCE_SCRIPT: Final = b". /proc/self/fd/%d" % SCRIPT_FD
+_CLOSE_SCRIPT: Final = b"exec %d<&-; " % SCRIPT_FD
+
+
+class Unstartable(Exception):
+    """A launch can't even be tried."""
+
+    def __init__(self, failure: StartFailure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A launch without its descriptors' targets, and the shell line that is too long for an argument."""
+
+    launch: Launch
+    script: bytes = b""
+
+
+class Surroundings:
+    """Turns specs into launches."""
+
+    def __init__(self, plan: InitPlan, accounts: Accounts) -> None:
+        self._plan = plan
+        self._accounts = accounts
+        self.env: Mapping[str, str] = dict(plan.env)
+        """The sandbox's own environment; a refresh replaces it."""
+
+    def prepare(self, spec: Spec, traceparent: str = "") -> Prepared:
+        """Return the launch of a spec.
+
+        Raises:
+            Unstartable: The user does not exist.
+        """
+        directory = self._accounts.read()
+        account, ids = self._who(spec, directory)
+        env = self._environment(spec, account, traceparent)
+        script = _script_of(spec)
+        launch = Launch(
+            programs=_programs(spec, env),
+            arguments=_arguments(spec, script),
+            searched=bool(spec.argv) and b"/" not in spec.argv[0],
+            env=env,
+            cwd=spec.cwd or self._cwd(spec, account),
+            uid=ids.uid,
+            gid=ids.gid,
+            groups=None if self._plan.ids == 1 else ids.groups,
+            umask=spec.umask,
+            rlimits=(*self._own_rlimits(), *spec.rlimits),
+            nice=spec.nice,
+            terminal=spec.terminal is not None,
+        )
+        return Prepared(launch, script)
+
+    def _who(self, spec: Spec, directory: Directory) -> tuple[Account, UserIds]:
+        """Return the account, with no name where it has none, and the ids to run under."""
+        if spec.user is None:
+            login = self._plan.login
+            account = Account(login.name, login.uid, login.gid, login.home, login.shell)
+            ids = UserIds(login.uid, login.gid, directory.groups_of(account))
+        elif isinstance(spec.user, UserIds):
+            account = directory.find_user(str(spec.user.uid)) or Account("", spec.user.uid, spec.user.gid)
+            ids = spec.user
+        elif (found := directory.find_user(spec.user)) is not None:
+            account, ids = found, UserIds(found.uid, found.gid, directory.groups_of(found))
+        else:
+            raise Unstartable(bad_user(f"there is no {spec.user[:64]!r} in the sandbox's passwd file"))
+        self._check(ids)
+        return account, ids
+
+    def _check(self, ids: UserIds) -> None:
+        for number in (ids.uid, ids.gid, *ids.groups):
+            if number >= self._plan.ids:
+                raise Unstartable(bad_user(f"the sandbox has the ids 0 to {self._plan.ids - 1} only, not {number}"))
+            if number == DAEMON_ID:
+                raise Unstartable(bad_user(f"the id {number} is execd's own"))
+
+    def _environment(self, spec: Spec, account: Account, traceparent: str) -> dict[bytes, bytes]:
+        env: dict[bytes, bytes] = {}
+        if not spec.clear_env:
+            name = (account.name or str(account.uid)).encode()
+            env = {
+                b"PATH": DEFAULT_PATH,
+                b"HOME": account.home.encode(),
+                b"USER": name,
+                b"LOGNAME": name,
+                b"SHELL": (account.shell or "/bin/sh").encode(),
+                b"LANG": b"C.UTF-8",
+                b"TERM": b"dumb",
+            }
+            if traceparent:
+                env[b"TRACEPARENT"] = traceparent.encode()
+            env |= {key.encode(): value.encode() for key, value in self.env.items()}
+        if spec.terminal:
+            env[b"TERM"] = spec.terminal.term.encode()
+        return env | {key.encode(): value for key, value in spec.env.items()}
+
+    def _cwd(self, spec: Spec, account: Account) -> bytes:
+        """Return where to run when the request doesn't say: a home that does not exist is no reason to fail."""
+        wanted = self._plan.login.cwd if spec.user is None else account.home
+        return wanted.encode() if os.path.isdir(wanted) else b"/"
+
+    def _own_rlimits(self) -> tuple[tuple[int, int], ...]:
+        """Return the plan's limits for every exec, as far as this process itself may go."""
+        planned = ((resource.RLIMIT_NOFILE, self._plan.open_files), (resource.RLIMIT_FSIZE, self._plan.file_bytes))
+        return tuple((number, _at_most_hard(number, value)) for number, value in planned if value is not None)
+
+
+def _at_most_hard(number: int, value: int) -> int:
+    _, hard = resource.getrlimit(number)
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _programs(spec: Spec, env: Mapping[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
+    if not spec.argv:
+        return SHELLS
+    name = spec.argv[0]
+    if b"/" in name:
+        return ((name, name),)
+    places = env.get(b"PATH", DEFAULT_PATH).split(b":")
+    return tuple(((place or b".") + b"/" + name, name) for place in places)
+
+
+def _arguments(spec: Spec, script: bytes) -> tuple[bytes, ...]:
+    if spec.argv:
+        return spec.argv[1:]
+    line = _SOURCE_SCRIPT if script else spec.shell.encode()
+    # A line that starts like an option must not become one.
+    return (b"-c", b"--", line) if line[:1] in (b"-", b"+") else (b"-c", line)
+
+
+def _script_of(spec: Spec) -> bytes:
+    """Return a line that is too long for an argument as a script that closes its own descriptor first."""
+    if len(spec.shell) * 4 <= MAX_ARGUMENT_BYTES:
+        return b""
+    line = spec.shell.encode()
+    return _CLOSE_SCRIPT + line if len(line) > MAX_ARGUMENT_BYTES else b""

@@ -1,0 +1,155 @@
+"""What is connected to what in the server, and how long it serves: until init ends the sandbox, or is gone itself."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from arenero.api.execd.v1 import (
+    code_service_pb2,
+    code_service_pb2_grpc,
+    exec_service_pb2_grpc,
+    file_service_pb2_grpc,
+    isolation_service_pb2,
+    isolation_service_pb2_grpc,
+    lease_service_pb2_grpc,
+)
+from arenero.execd import cgroups
+from arenero.execd.accounts import Accounts
+from arenero.execd.execution import Services
+from arenero.execd.file_config import FileConfig
+from arenero.execd.hello import Greeting
+from arenero.execd.link import InitLink
+from arenero.execd.memory import MemoryWatch
+from arenero.execd.plan import InitPlan
+from arenero.execd.processes import Processes
+from arenero.execd.refresh import Refresher
+from arenero.execd.servicer.execs import ExecServicer
+from arenero.execd.servicer.files import FileServicer
+from arenero.execd.servicer.lease import LeaseServicer
+from arenero.execd.servicer.unsupported import unsupported
+from arenero.execd.spool import PLACES, Spool
+from arenero.execd.surroundings import Surroundings
+from arenero.execd.tokens import TokenCheck
+from arenero.rpc.identity import Caller, bearer_token
+from arenero.rpc.server import RpcServer, RpcServerConfig
+
+FLUSH_S: Final = 0.5
+"""How long streams may take to send their last frames when the sandbox ends; init waits a little longer."""
+_INIT_LOST: Final = 3
+"""Exit code of a server that has outlived init."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execd:
+    """The parts that serving needs."""
+
+    plan: InitPlan
+    server: RpcServer
+    link: InitLink
+    processes: Processes
+    greeting: Greeting
+
+
+@dataclass(frozen=True, slots=True)
+class _Doors:
+    """Whoever calls must have a token of this sandbox, where tokens are asked for."""
+
+    tokens: TokenCheck | None
+
+    async def __call__(self, method: str, metadata: Mapping[str, str]) -> Caller | None:
+        if self.tokens is not None:
+            self.tokens.check(bearer_token(metadata))
+        return None
+
+
+def serve(plan: InitPlan, line: socket.socket) -> int:
+    """Be the server until the sandbox ends; return the exit code of this process."""
+    # This process never forks; without its fork handlers gRPC keeps fewer threads in order.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    gc.freeze()
+    return asyncio.run(_serve(plan, line))
+
+
+@asynccontextmanager
+async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
+    """Connect all parts; nothing listens yet."""
+    link = InitLink(line, asyncio.get_running_loop())
+    accounts = Accounts()
+    surroundings = Surroundings(plan, accounts)
+    spool = Spool((plan.spool_dir, *PLACES), plan.spool_bytes)
+    processes = Processes(Services(link, surroundings, spool, MemoryWatch(plan.memory_events_fd)))
+    greeting = Greeting.of(plan)
+    tokens = _tokens(plan)
+    refresher = Refresher(link, surroundings, greeting, tokens)
+    files = FileServicer(FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=plan.login.cwd.encode()), accounts)
+    server = RpcServer(RpcServerConfig(plan.listen), authenticate=_Doors(tokens))
+    server.add(exec_service_pb2_grpc.add_ExecServiceServicer_to_server, ExecServicer(processes, greeting))
+    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files)
+    lease = LeaseServicer(plan, link, processes, refresher)
+    server.add(lease_service_pb2_grpc.add_LeaseServiceServicer_to_server, lease)
+    _add_unsupported(server)
+    try:
+        yield Execd(plan, server, link, processes, greeting)
+    finally:
+        await files.close()
+        link.close()
+
+
+async def _serve(plan: InitPlan, line: socket.socket) -> int:
+    started_ns = time.time_ns()
+    async with build(plan, line) as execd:
+        over = asyncio.Event()
+        execd.link.on_lost = over.set
+        execd.processes.on_drained = over.set
+        await execd.server.start()
+        await execd.server.health.set_serving(True)
+        execd.greeting.boot_spans = (*plan.boot_spans, ("execd.serve", started_ns, time.time_ns()))
+        _say_ready(plan)
+        await over.wait()
+        if execd.link.lost:
+            execd.processes.lose_all()
+            cgroups.kill_all(plan.cgroup_fd)
+        await execd.server.stop(FLUSH_S)
+        return _INIT_LOST if execd.link.lost else 0
+
+
+def _tokens(plan: InitPlan) -> TokenCheck | None:
+    if plan.insecure:
+        return None
+    return TokenCheck(bytes.fromhex(plan.public_key_hex), plan.sandbox_id, plan.generation)
+
+
+def _add_unsupported(server: RpcServer) -> None:
+    """Register what this execd doesn't have, so that reflection shows it and calls are answered with a reason."""
+    server.add(
+        code_service_pb2_grpc.add_CodeServiceServicer_to_server,
+        unsupported(
+            code_service_pb2_grpc.CodeServiceServicer,
+            code_service_pb2.DESCRIPTOR.services_by_name["CodeService"],
+            "this execd has no code contexts",
+            "CODE_UNSUPPORTED",
+        ),
+    )
+    server.add(
+        isolation_service_pb2_grpc.add_IsolationServiceServicer_to_server,
+        unsupported(
+            isolation_service_pb2_grpc.IsolationServiceServicer,
+            isolation_service_pb2.DESCRIPTOR.services_by_name["IsolationService"],
+            "this execd has no isolation sessions",
+            "ISOLATION_UNSUPPORTED",
+        ),
+    )
+
+
+def _say_ready(plan: InitPlan) -> None:
+    if plan.ready_fd >= 0:
+        os.write(plan.ready_fd, b"ready\n")
+        os.close(plan.ready_fd)
