@@ -2,6 +2,10 @@
 
 The device is bound with `autoclear`: when its last user lets go (the mount in a sandbox's namespace, with the sandbox's
 last process), the kernel frees it. Nothing has to be cleaned up after a crash.
+
+Direct I/O would keep the image's pages from being cached twice, but costs more than it saves here: mounting a fresh
+image then waits for the disk (7 instead of 4 ms), and switching it on afterwards takes 20 ms. Both copies are charged
+to the sandbox and can be dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +20,6 @@ from typing import Final
 _CTL_GET_FREE: Final = 0x4C82
 _CONFIGURE: Final = 0x4C0A
 _AUTOCLEAR: Final = 4
-_DIRECT_IO: Final = 16
 _FLAGS_OFFSET: Final = 52
 _INFO_BYTES: Final = 232
 _RESERVED_BYTES: Final = 64
@@ -25,9 +28,6 @@ _ATTEMPTS: Final = 64
 
 def attach(image_fd: int, *, block_bytes: int = 4096) -> tuple[str, int]:
     """Bind an image to a free device; returns its path and a descriptor that holds it until it is mounted.
-
-    Direct I/O keeps the image's pages from being cached twice, once for the file and once for the device; where the
-    file system beneath refuses, the device works without.
 
     Raises:
         OSError: There are no loop devices here, or none is free.
@@ -57,12 +57,7 @@ def _find_free() -> int:
 
 
 def _configure(device: int, image_fd: int, block_bytes: int) -> None:
-    try:
-        fcntl.ioctl(device, _CONFIGURE, _config(image_fd, block_bytes, _AUTOCLEAR | _DIRECT_IO))
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        fcntl.ioctl(device, _CONFIGURE, _config(image_fd, block_bytes, _AUTOCLEAR))
+    fcntl.ioctl(device, _CONFIGURE, _config(image_fd, block_bytes, _AUTOCLEAR))
 
 
 def _config(image_fd: int, block_bytes: int, flags: int) -> bytes:

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from arenero.errors import FailedPrecondition, NotFound, ResourceExhausted, Unavailable, Unsupported
+from arenero.errors import ArenError, FailedPrecondition, NotFound, ResourceExhausted, Unavailable, Unsupported
 from arenero.isolation import disk
 from arenero.isolation.cgroups import Limits
 from arenero.model.ids import SandboxId
@@ -54,7 +54,8 @@ class LocalDriver:
         self.config = config or LocalConfig()
         self._opened: Parts | None = None
         self._fingerprint = Fingerprint(usable=False, reason="not open")
-        self._built: dict[str, Built] = {}
+        self._builds: dict[str, asyncio.Future[Built]] = {}
+        """What the zygote was ordered to build, by the name of the cell, until it is entered."""
         self._turns: weakref.WeakValueDictionary[SandboxId, asyncio.Lock] = weakref.WeakValueDictionary()
 
     @property
@@ -85,7 +86,7 @@ class LocalDriver:
     async def close(self) -> None:
         """End the zygote and what is prepared; sandboxes run on."""
         opened, self._opened = self._opened, None
-        self._built.clear()
+        self._builds.clear()
         if opened is not None:
             await opened.close()
 
@@ -120,7 +121,7 @@ class LocalDriver:
             raise ResourceExhausted(f"limits can't be set: {error}", reason="HOST_EXHAUSTED") from error
         cell = parts.cells.claim(cell, launch.sandbox_id)
         if prepared is not None:
-            self._built[cell.name] = prepared.built
+            self._builds[cell.name] = prepared.build
         return cell
 
     # --- start --------------------------------------------------------------------------------------------------------
@@ -153,8 +154,9 @@ class LocalDriver:
                 f"the sandbox did not start within {self.config.start_timeout_s:g} s", reason="START_TIMEOUT"
             ) from error
         except BaseException:
-            # Also when cancelled: a repeated start begins anew.
-            parts.reaper.kill(cell, parts.cells.group(cell))
+            # Also when cancelled: a repeated start begins anew, unless the zygote is still building.
+            if cell.name not in self._builds:
+                parts.reaper.kill(cell, parts.cells.group(cell))
             raise
         finally:
             parts.stock.end()
@@ -165,7 +167,7 @@ class LocalDriver:
         plan = plans.init_plan(launch, parts.mode, cell, base)
         steps: list[tuple[str, int, int]] = []
         entering_ns = time.time_ns()
-        built = self._built.pop(cell.name, None)
+        built = await self._find_built(cell)
         if built is None or not await self._enter_prepared(built, plan):
             built = await self._build(launch, cell, base)
             entering_ns = time.time_ns()
@@ -185,6 +187,18 @@ class LocalDriver:
         )
         return tuple(StepSpan(f"driver.local.{name}", start, end) for name, start, end in steps)
 
+    async def _find_built(self, cell: Cell) -> Built | None:
+        """Return what was built in a cell ahead of time, or by a start that was cancelled; None when that failed."""
+        build = self._builds.get(cell.name)
+        if build is None:
+            return None
+        try:
+            built = await asyncio.shield(build)
+        except ArenError:
+            built = None
+        del self._builds[cell.name]
+        return built
+
     async def _enter_prepared(self, built: Built, plan: Any) -> bool:
         """Enter a prepared cell; False when its process is gone, as after the zygote's death."""
         try:
@@ -201,7 +215,11 @@ class LocalDriver:
             await parts.reaper.end(cell, group)
             parts.cells.renew(cell)
         plan = plans.sandbox_plan(self.config, parts.mode, cell, base, group, launch.hostname)
-        return await parts.zygote.build(plan, str(cell.record))
+        await parts.zygote.start()
+        self._builds[cell.name] = build = parts.zygote.order(plan, str(cell.record))
+        built = await asyncio.shield(build)
+        del self._builds[cell.name]
+        return built
 
     def _take_socket(self, cell: Cell) -> None:
         """Move execd's socket out of the sandbox's sight, so that nothing inside can put another in its place.
@@ -234,7 +252,6 @@ class LocalDriver:
             if cell is None:
                 await asyncio.to_thread(parts.cells.remove_remains, sandbox_id)
                 return
-            self._built.pop(cell.name, None)
             group = parts.cells.group(cell)
             await parts.reaper.end(cell, group)
             await parts.reaper.remove_group(group)
@@ -249,10 +266,10 @@ class LocalDriver:
             return
         self._kill(cell)
         async with self._turn(sandbox_id):
-            # Once more: a start may have been under way.
+            # Once more: a start, or a build that nobody waits for, may have been under way.
+            await self._find_built(cell)
             self._kill(cell)
             await parts.reaper.end(cell, parts.cells.group(cell))
-            self._built.pop(cell.name, None)
             if "address" in cell.state():
                 await self._note_end(cell)
 

@@ -36,7 +36,7 @@ class Prepared:
     """A cell with its first process waiting."""
 
     cell: Cell
-    built: Built
+    build: asyncio.Future[Built]
 
 
 class Stock:

@@ -95,21 +95,34 @@ class Zygote:
                 start_new_session=True,
             )
 
-    async def build(self, plan: SandboxPlan, record: str) -> Built:
-        """Fork a sandbox and build it.
+    def order(self, plan: SandboxPlan, record: str) -> asyncio.Future[Built]:
+        """Have the zygote, which runs, fork a sandbox and build it.
+
+        The order stands, whoever waits for the answer or doesn't any more. The future may get FailedPrecondition or
+        ResourceExhausted, when a step failed (the message names it), and Unavailable, when the zygote is lost.
 
         Raises:
-            FailedPrecondition, ResourceExhausted: A step failed; the message names it.
             Unavailable: The zygote is gone.
         """
-        await self.start()
-        order_id = f"{plan.name}.{next(self._orders)}"
-        ordered_ns = time.time_ns()
+        order_id, ordered_ns = f"{plan.name}.{next(self._orders)}", time.time_ns()
         message = {"do": "build", "id": order_id, "plan": plan.to_json(), "record": record}
-        answer = await self._open_line().ask(order_id, message)
-        return Built(
-            order_id, ordered_ns, answer["pid"], tuple((name, start, end) for name, start, end in answer["spans"])
-        )
+        answer = self._open_line().ask(order_id, message)
+        built: asyncio.Future[Built] = asyncio.get_running_loop().create_future()
+
+        def pass_on(done: asyncio.Future[Mapping[str, Any]]) -> None:
+            error = done.exception()
+            if built.cancelled():
+                return
+            if error is not None:
+                built.set_exception(error)
+                # Whoever waits gets it; when nobody does any more, it is nobody's news.
+                built.exception()
+                return
+            spans = tuple((name, start, end) for name, start, end in done.result()["spans"])
+            built.set_result(Built(order_id, ordered_ns, done.result()["pid"], spans))
+
+        answer.add_done_callback(pass_on)
+        return built
 
     async def enter(self, built: Built, plan: Mapping[str, Any], *, rename: bool) -> None:
         """Let a built sandbox run; returns when its server listens.
@@ -181,17 +194,13 @@ class _Line(asyncio.Protocol):
             else:
                 waiting.set_result(message)
 
-    async def ask(self, order_id: str, message: dict[str, Any]) -> Mapping[str, Any]:
-        """Send an order and wait for its answer. One at a time per id."""
+    def ask(self, order_id: str, message: dict[str, Any]) -> asyncio.Future[Mapping[str, Any]]:
+        """Send an order; the future gets its answer. One at a time per id."""
         assert self._transport is not None
         waiting: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[order_id] = waiting
         self._transport.write(frames.encode(message))
-        try:
-            return await waiting
-        finally:
-            if self._waiting.get(order_id) is waiting:
-                del self._waiting[order_id]
+        return waiting
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
