@@ -1,9 +1,10 @@
-"""One connection to NATS that outlives the server: it reconnects for ever and never prints a traceback.
+"""One connection to NATS that outlives the server: whoever needs it again connects it again.
 
 Requests are matched to answers here rather than by the client library, for three reasons: a request that was in flight
 when the connection broke fails at once (and can be tried again) instead of waiting for its time-out; a denied publish,
-which the server reports only as an asynchronous error, fails the request that caused it; and nothing is published
-into the client's buffer while the server is away, so what was refused as unavailable is not stored a minute later.
+which the server reports only as an asynchronous error, fails the request that caused it; and nothing waits in a
+client's buffer while the server is away, so what was refused as unavailable is not stored a minute later. Reconnecting
+is ours too: the library gives up for good when a user is refused, be it for a moment.
 """
 
 from __future__ import annotations
@@ -122,14 +123,14 @@ class BusConnection:
         """
         try:
             async with asyncio.timeout(self._config.connect_timeout_s):
-                await self._open_client()
-        except (TimeoutError, OSError, NatsError) as error:
-            await self._client.close()
-            if _AUTH in f"{error} {self._last_error}".lower():
-                text = f"NATS refused the user {self._config.user!r}"
-                raise Unauthenticated(text, reason="BUS_USER_REFUSED") from None
-            text = f"NATS did not answer at {self._config.url}: {self._last_error or error}"
-            raise Unavailable(text, reason="BUS_UNREACHABLE") from error
+                while not await self._try_open():
+                    if _AUTH in self._last_error.lower():
+                        text = f"NATS refused the user {self._config.user!r}"
+                        raise Unauthenticated(text, reason="BUS_USER_REFUSED")
+                    await asyncio.sleep(self._config.reconnect_wait_s)
+        except TimeoutError:
+            text = f"NATS did not answer at {self._config.url}: {self._last_error or 'no connection'}"
+            raise Unavailable(text, reason="BUS_UNREACHABLE") from None
 
     async def close(self) -> None:
         """Close for good; requests under way fail."""
@@ -211,62 +212,67 @@ class BusConnection:
         return self._client
 
     async def _wait_up(self) -> None:
+        """Connect again, one caller at a time, until there is a connection."""
         while not self._up.is_set():
             if self._closed:
                 raise Unavailable("the bus connection was closed", reason="BUS_CLOSED")
-            # The client gives up for good after errors such as a user that was removed and put back; we do not.
             async with self._opening:
-                if self._client.is_closed and not self._up.is_set():
-                    await self._reopen()
-            try:
-                async with asyncio.timeout(self._config.reconnect_wait_s):
-                    await self._up.wait()
-            except TimeoutError:
-                continue
+                if self._up.is_set() or await self._try_open():
+                    return
+            await asyncio.sleep(self._config.reconnect_wait_s)
 
-    async def _reopen(self) -> None:
-        self._client = Client()
+    async def _try_open(self) -> bool:
+        """Make a new client and connect it; return whether that went well."""
+        client = Client()
         try:
-            await self._open_client()
+            await self._connect(client)
         except (OSError, NatsError, TimeoutError) as error:
-            self._last_error = str(error)
-            await self._client.close()
+            self._last_error = str(error) or type(error).__name__
+            await client.close()
+            return False
+        except BaseException:
+            await client.close()
+            raise
+        self._client = client
+        self._up.set()
+        _log.info("bus.connected", extra={"url": self._config.url})
+        return True
 
-    async def _open_client(self) -> None:
+    async def _connect(self, client: Client) -> None:
+        """Connect once. The client may not reconnect by itself: a new one leaves nothing of the old one's state."""
+
+        async def on_down() -> None:
+            if client is self._client:
+                self._go_down()
+
         password = await asyncio.to_thread(_read_secret, self._config.password_file)
-        await self._client.connect(
+        await client.connect(
             servers=[server.strip() for server in self._config.url.split(",")],
             name=self._name,
             user=self._config.user or None,
             password=password or None,
             inbox_prefix=self._inbox,
             error_cb=self._on_error,
-            disconnected_cb=self._on_down,
-            reconnected_cb=self._on_up,
-            closed_cb=self._on_down,
+            closed_cb=on_down,
             connect_timeout=2,
-            reconnect_time_wait=self._config.reconnect_wait_s,  # type: ignore[arg-type]  # only compared and slept
-            max_reconnect_attempts=-1,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
             ping_interval=10,
             max_outstanding_pings=2,
         )
-        await self._client.subscribe(f"{self._inbox}.*", cb=self._on_answer)
-        self._up.set()
+        await client.subscribe(f"{self._inbox}.*", cb=self._on_answer)
 
     async def _on_answer(self, message: Msg) -> None:
         found = self._waiting.get(message.subject.rpartition(".")[2])
         if found and not found[1].done():
             found[1].set_result(message)
 
-    async def _on_down(self) -> None:
-        if self._up.is_set():
+    def _go_down(self) -> None:
+        if self._up.is_set() and not self._closed:
             _log.warning("bus.disconnected", extra={"error": self._last_error})
         self._up.clear()
         self._fail_waiting()
-
-    async def _on_up(self) -> None:
-        self._up.set()
-        _log.info("bus.reconnected")
 
     async def _on_error(self, error: Exception) -> None:
         """Note an error of the client. Only a new one is worth a line: an outage repeats one ten times a second."""

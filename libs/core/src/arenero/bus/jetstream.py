@@ -37,6 +37,7 @@ _CLIENT_FAULTS: Final[Mapping[int, type[ArenError]]] = {
     10059: NotFound,  # stream not found
     10071: Conflict,  # wrong last sequence
     10164: Conflict,  # wrong last sequence, while another write of the same key is in flight in a cluster
+    10012: FailedPrecondition,  # a consumer can't be made or changed so
     10148: FailedPrecondition,  # consumer already exists
     10058: FailedPrecondition,  # stream name already in use
 }
@@ -118,6 +119,12 @@ def delivered_entry(message: Msg) -> tuple[Entry, int]:
     sequence, number, time_ns = (int(token) for token in facts)
     headers = _own_headers(message.headers or {})
     return Entry(message.subject, sequence, from_unix_ns(time_ns), message.data, headers), number
+
+
+def attempt_of(message: Msg) -> int:
+    """Return how often a delivered message has been delivered, 1 for the first time."""
+    tokens = message.reply.split(".")
+    return int(tokens[6] if len(tokens) >= 11 else tokens[4])
 
 
 def _own_headers(headers: Mapping[str, str]) -> dict[str, str]:

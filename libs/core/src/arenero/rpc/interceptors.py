@@ -75,7 +75,9 @@ def span_name(method: str, area: str = "") -> str:
     service, _, name = method.strip("/").rpartition("/")
     parts = service.split(".")
     noun = _WORDS.sub("_", parts[-1].removesuffix("Service")).lower()
-    return f"{area or parts[2]}.{noun}.{name}" if parts[:2] == ["arenero", "api"] and len(parts) > 3 else method.strip("/")
+    return (
+        f"{area or parts[2]}.{noun}.{name}" if parts[:2] == ["arenero", "api"] and len(parts) > 3 else method.strip("/")
+    )
 
 
 class _Scope:
