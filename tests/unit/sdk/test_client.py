@@ -84,14 +84,11 @@ async def test_runtimes_and_templates(wires: WirePair) -> None:
 
 
 async def test_replay_ends_with_the_newest(wires: WirePair) -> None:
-    wires.gateway.on(
-        "Replay", [event_service_pb2.ReplayResponse(event=event(number)) for number in (1, 2)]
-    )
+    wires.gateway.on("Replay", [event_service_pb2.ReplayResponse(event=event(number)) for number in (1, 2)])
     since = datetime(2026, 1, 2, tzinfo=UTC)
     async with wires.client() as client:
         found = [
-            seen.sequence
-            async for seen in client.replay(EventFilter(subjects=["sandbox.>"]), from_time=since, limit=5)
+            seen.sequence async for seen in client.replay(EventFilter(subjects=["sandbox.>"]), from_time=since, limit=5)
         ]
     assert found == [1, 2]
     request = wires.gateway.called("Replay")[0].request

@@ -24,7 +24,7 @@ def test_every_name_is_there(name: str) -> None:
 
 def test_other_names_are_not() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nope'"):
-        _ = arenero.sdk.Nope  # type: ignore[attr-defined]
+        _ = arenero.sdk.Nope
 
 
 def test_settings_need_no_grpc() -> None:

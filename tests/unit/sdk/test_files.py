@@ -124,7 +124,8 @@ async def pieces():
     ids=["empty", "text", "bytes", "bytearray", "memoryview", "file", "text file", "iterable", "stream"],
 )
 async def test_write_stores_content_of_any_kind(wires: WirePair, content, stored: bytes) -> None:
-    arrived, told = Stored(), []
+    arrived = Stored()
+    told: list[int] = []
     wires.execd.on("Write", arrived.take)
     async with wires.sandbox() as sandbox:
         stat = await sandbox.files.write("/w/x", content, mode=0o600, progress=told.append)

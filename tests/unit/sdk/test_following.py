@@ -32,9 +32,12 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def ids_of(wires: WirePair, count: int, **options) -> list[str]:
-    async with wires.client() as client, asyncio.timeout(10):
-        async with aclosing(client.follow(EventFilter(sandbox_id="sbx_a"), **options)) as events:  # type: ignore[type-var]
-            return [(await anext(events)).id for _ in range(count)]
+    async with (
+        wires.client() as client,
+        asyncio.timeout(10),
+        aclosing(client.follow(EventFilter(sandbox_id="sbx_a"), **options)) as events,  # type: ignore[type-var]
+    ):
+        return [(await anext(events)).id for _ in range(count)]
 
 
 async def test_following_goes_on_after_the_last_event(wires: WirePair) -> None:
@@ -77,15 +80,23 @@ async def test_error_is_raised_when_nobody_was_there_to_begin_with(wires: WirePa
 
 async def test_platform_may_be_away_for_a_while(wires: WirePair) -> None:
     wires.gateway.on("Follow", [fact(1)], [fact(2)])
-    async with wires.client() as client, asyncio.timeout(10):
-        async with aclosing(client.follow()) as events:  # type: ignore[type-var]
-            assert (await anext(events)).id == "evt_1"
-            await wires.gateway.stop()
-            async with asyncio.TaskGroup() as group:
-                waiting = group.create_task(anext(events))  # type: ignore[arg-type]
-                await asyncio.sleep(0.1)
-                await wires.gateway.start()
+    async with (
+        wires.client() as client,
+        asyncio.timeout(10),
+        aclosing(client.follow()) as events,  # type: ignore[type-var]
+    ):
+        assert (await anext(events)).id == "evt_1"
+        await wires.gateway.stop()
+        async with asyncio.TaskGroup() as group:
+            waiting = group.create_task(next_of(events))
+            await asyncio.sleep(0.1)
+            await wires.gateway.start()
     assert waiting.result().id == "evt_2"
+
+
+async def next_of(events) -> event_pb2.Event:
+    found: event_pb2.Event = await anext(events)
+    return found
 
 
 async def test_refusal_ends_it(wires: WirePair) -> None:

@@ -1,6 +1,7 @@
 """Frames as the SDK shows them."""
 
 from datetime import UTC, datetime
+from typing import Any, cast
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -82,8 +83,8 @@ def test_exit_knows_no_usage_when_none_is_told() -> None:
 
 
 def test_cause_of_a_newer_execd_has_a_name() -> None:
-    assert exit_of(exec_pb2.ExecEnded(exit_code=1, cause=99)).cause == "UNKNOWN_99"
-    assert start_failed(exec_pb2.StartFailure(kind=77, message="new")).kind == "UNKNOWN_77"
+    assert exit_of(exec_pb2.ExecEnded(exit_code=1, cause=cast(Any, 99))).cause == "UNKNOWN_99"
+    assert start_failed(exec_pb2.StartFailure(kind=cast(Any, 77), message="new")).kind == "UNKNOWN_77"
 
 
 def test_only_its_own_exit_with_code_0_is_ok() -> None:

@@ -126,7 +126,9 @@ async def test_token_is_renewed_when_execd_refuses_it(wires: WirePair) -> None:
 
 async def test_gateway_is_asked_when_execd_refuses_every_token(wires: WirePair) -> None:
     wires.execd.on("ListPorts", REFUSED_TOKEN)
-    wires.gateway.on("ListPorts", Refused(grpc.StatusCode.UNAUTHENTICATED, "that key is revoked", detail("KEY_REVOKED")))
+    wires.gateway.on(
+        "ListPorts", Refused(grpc.StatusCode.UNAUTHENTICATED, "that key is revoked", detail("KEY_REVOKED"))
+    )
     async with wires.sandbox() as sandbox:
         with pytest.raises(Unauthenticated, match="that key is revoked"):
             await sandbox.ports()

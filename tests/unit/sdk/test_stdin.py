@@ -29,9 +29,7 @@ class Input:
             if self._break_after is not None and len(self.taken) >= self._break_after:
                 self._break_after = None
                 raise BROKEN
-            yield exec_service_pb2.WriteStdinResponse(
-                acknowledged_offset=len(self.taken), closed=request.end_of_file
-            )
+            yield exec_service_pb2.WriteStdinResponse(acknowledged_offset=len(self.taken), closed=request.end_of_file)
 
 
 async def started_process(wires: WirePair, sandbox) -> Process:
@@ -122,8 +120,8 @@ async def test_outcome_is_unknown_when_nothing_is_acknowledged(wires: WirePair) 
     async def silent(requests):
         async for _ in requests:
             pass
-        for nothing in ():
-            yield nothing
+        return
+        yield
 
     wires.execd.on("WriteStdin", silent)
     async with wires.sandbox(reconnect_s=0.2) as sandbox:

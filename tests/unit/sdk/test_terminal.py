@@ -6,6 +6,7 @@ import grpc
 import pytest
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
+from arenero.sdk import Terminal
 from arenero.sdk.errors import Conflict, FailedPrecondition, OutcomeUnknown, StartFailed, TakenOver
 from tests.unit.sdk.wire import PTY, Refused, WirePair, chunk, detail, ended, gap
 
@@ -176,9 +177,13 @@ async def test_typing_into_an_ended_terminal_is_refused(wires: WirePair) -> None
     async with wires.sandbox() as sandbox, await sandbox.terminal() as terminal:
         assert await terminal.read() == b""
         with pytest.raises(FailedPrecondition, match="has ended"):
-            for _ in range(50):
-                await terminal.write("x")
-                await asyncio.sleep(0.01)
+            await keep_typing(terminal)
+
+
+async def keep_typing(terminal: Terminal) -> None:
+    for _ in range(50):
+        await terminal.write("x")
+        await asyncio.sleep(0.01)
 
 
 async def test_missing_marker_is_an_error_that_shows_what_came(wires: WirePair) -> None:

@@ -19,12 +19,8 @@ def test_tree_shows_when_how_long_and_what() -> None:
     )
     first, second = tree(trace)
     assert first == "    0.00 ms    30.00 ms  gateway.sandbox.Create"
-    assert second.split() == ["2.50", "ms", "0.50", "ms", "lifecycle.driver.create"] + [
-        "arenero.step=rootfs",
-        "error:",
-        "no",
-        "space",
-    ]
+    assert second.split()[:5] == ["2.50", "ms", "0.50", "ms", "lifecycle.driver.create"]
+    assert second.endswith("arenero.step=rootfs error: no space")
     assert "  lifecycle" in second
 
 

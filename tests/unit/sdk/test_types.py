@@ -14,4 +14,4 @@ def test_every_name_is_a_message_or_an_enumeration(name: str) -> None:
 
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nope'"):
-        _ = types.Nope  # type: ignore[attr-defined]
+        _ = types.Nope

@@ -77,7 +77,7 @@ class Call:
 
 
 class Wire(grpc.GenericRpcHandler):
-    """A server of the API. Each call of a method is answered by the next of its answers, the last one again and again."""
+    """A server of the API. A method's calls are answered by its answers in turn, and by the last one from then on."""
 
     def __init__(self, path: Path) -> None:
         self.address = f"unix:{path}"
@@ -107,20 +107,16 @@ class Wire(grpc.GenericRpcHandler):
         self._server = None
         self.path.unlink(missing_ok=True)
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
         service, _, name = handler_call_details.method.lstrip("/").partition("/")
         method = descriptor_pool.Default().FindServiceByName(service).methods_by_name[name]
         request, response = (message_factory.GetMessageClass(kind) for kind in (method.input_type, method.output_type))
-        make = getattr(
-            grpc,
-            f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}_rpc_method_handler",
-        )
+        sides = (method.client_streaming, method.server_streaming)
+        shape = "_".join("stream" if is_stream else "unary" for is_stream in sides)
+        make = getattr(grpc, f"{shape}_rpc_method_handler")
         call = Call(name, {key: str(value) for key, value in handler_call_details.invocation_metadata})
         behaviour = self._stream(call) if method.server_streaming else self._single(call)
-        made: grpc.RpcMethodHandler = make(
-            behaviour, request_deserializer=request.FromString, response_serializer=response.SerializeToString
-        )
-        return made
+        return make(behaviour, request_deserializer=request.FromString, response_serializer=response.SerializeToString)
 
     def _next(self, call: Call, context: Any) -> Any:
         self.calls.append(call)
@@ -180,8 +176,8 @@ def _requests(call: Call, incoming: Any) -> AsyncIterator[Any]:
 
 
 async def _none() -> AsyncIterator[Any]:
-    for nothing in ():
-        yield nothing
+    return
+    yield
 
 
 @dataclass
@@ -199,9 +195,7 @@ class WirePair:
         return made
 
     def settings(self, *, direct: bool = True, reconnect_s: float = 5.0) -> Settings:
-        return Settings(
-            address=self.gateway.address, api_key="key-1", prefer_direct=direct, reconnect_s=reconnect_s
-        )
+        return Settings(address=self.gateway.address, api_key="key-1", prefer_direct=direct, reconnect_s=reconnect_s)
 
     def client(self, *, direct: bool = True, reconnect_s: float = 5.0) -> Client:
         return Client(settings=self.settings(direct=direct, reconnect_s=reconnect_s))
@@ -248,7 +242,7 @@ def started(exec_id: str = "x", pid: int = 7) -> exec_service_pb2.RunResponse:
     return exec_service_pb2.RunResponse(started=exec_pb2.ExecStarted(exec=exec_pb2.Exec(exec_id=exec_id, pid=pid)))
 
 
-def out(offset: int, data: bytes, stream: int = STDOUT) -> exec_service_pb2.RunResponse:
+def out(offset: int, data: bytes, stream: Any = STDOUT) -> exec_service_pb2.RunResponse:
     return exec_service_pb2.RunResponse(output=chunk(offset, data, stream))
 
 
@@ -257,15 +251,15 @@ def attached(**offsets: int) -> exec_service_pb2.AttachResponse:
     return exec_service_pb2.AttachResponse(exec=exec_pb2.Exec(exec_id="x", pid=7, offsets=places(**offsets)))
 
 
-def more(offset: int, data: bytes, stream: int = STDOUT) -> exec_service_pb2.AttachResponse:
+def more(offset: int, data: bytes, stream: Any = STDOUT) -> exec_service_pb2.AttachResponse:
     return exec_service_pb2.AttachResponse(output=chunk(offset, data, stream))
 
 
-def chunk(offset: int, data: bytes, stream: int = STDOUT) -> exec_pb2.OutputChunk:
+def chunk(offset: int, data: bytes, stream: Any = STDOUT) -> exec_pb2.OutputChunk:
     return exec_pb2.OutputChunk(stream=stream, offset=offset, data=data)
 
 
-def gap(begin: int, end: int, stream: int = STDOUT) -> exec_pb2.OutputGap:
+def gap(begin: int, end: int, stream: Any = STDOUT) -> exec_pb2.OutputGap:
     return exec_pb2.OutputGap(stream=stream, from_offset=begin, to_offset=end)
 
 
