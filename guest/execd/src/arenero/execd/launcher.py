@@ -112,6 +112,7 @@ class _OomScore:
 
     def __init__(self, raised: int) -> None:
         self._raised = b"%d" % raised
+        self._own = b""
         try:
             self._fd = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
             self._own = os.read(self._fd, 16).strip()
