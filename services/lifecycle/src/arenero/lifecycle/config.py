@@ -9,7 +9,8 @@ from typing import Final
 
 from arenero.bus.connection import BusConfig
 from arenero.host.config import HostConfig
-from arenero.model.spec import MIB
+from arenero.model.ids import check_name
+from arenero.model.spec import MIB, Resources, check_resources
 from arenero.runtime.registry import RuntimeTables
 
 DAY_S: Final = 86_400.0
@@ -30,6 +31,11 @@ class ResourceDefaults:
     open_files: int = 65_536
     """Per process. Servers and browsers need more than the traditional 1024."""
 
+    def __post_init__(self) -> None:
+        limits = Resources(self.cpus, self.memory_bytes, self.pids, self.disk_bytes, self.open_files)
+        for fault in check_resources("", limits):
+            raise ValueError(f"{fault.field.lstrip('.')} {fault.message}")
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionConfig:
@@ -46,6 +52,10 @@ class AdmissionConfig:
     retry_after_s: float = 1.0
     """What a refused caller is told to wait."""
 
+    def __post_init__(self) -> None:
+        _require(self, 0, "sandboxes_per_tenant", "queued_creates", "retry_after_s")
+        _require(self, 1, "concurrent_creates")
+
 
 @dataclass(frozen=True, slots=True)
 class LifetimeConfig:
@@ -60,6 +70,10 @@ class LifetimeConfig:
     there, and a renewal in the last moment has this long to reach execd."""
     history_s: float = 30 * DAY_S
     """How long the record of an ended sandbox is kept."""
+
+    def __post_init__(self) -> None:
+        _require(self, 0.001, "start_timeout_s", "delete_wait_s")
+        _require(self, 0, "lease_slack_s", "history_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,10 @@ class WorkConfig:
     """Sandboxes that are looked for at once after a start."""
     heartbeat_s: float = 15.0
     """Silence after which a follower of events gets a sign of life."""
+
+    def __post_init__(self) -> None:
+        _require(self, 0.001, "sweep_s", "execd_timeout_s", "min_backoff_s", "max_backoff_s", "heartbeat_s")
+        _require(self, 1, "concurrent_recoveries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +128,12 @@ class LifecycleConfig:
             raise ValueError("runtimes must name at least one")
         if self.default_runtime and self.default_runtime not in self.runtimes:
             raise ValueError(f"default_runtime {self.default_runtime!r} is not one of runtimes")
+        for fault in check_name("default_template", self.default_template):
+            raise ValueError(f"{fault.field} {fault.message}")
+
+
+def _require(config: object, low: float, *names: str) -> None:
+    """Check that settings are not below a bound."""
+    for name in names:
+        if getattr(config, name) < low:
+            raise ValueError(f"{name} must be at least {low:g}")

@@ -197,6 +197,8 @@ class SandboxServicer(SandboxServiceServicer):
 
 def _read_create(request: pb.CreateRequest) -> CreateRequest:
     faults: list[FieldError] = []
+    if request.wait not in pb.CreateWait.values():
+        faults.append(FieldError("wait", f"has the value {request.wait}, which this version does not know"))
     wanted = CreateRequest(
         spec=decode_spec(request.spec, faults),
         request_id=request.request_id,
