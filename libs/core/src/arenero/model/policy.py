@@ -82,11 +82,15 @@ def check_target(field: str, target: str) -> Iterable[FieldError]:
 
 
 def _looks_like_address(target: str) -> bool:
-    """Whether an address was meant: a colon, a slash, or nothing but digits and dots."""
-    return ":" in target or "/" in target or not target.strip("0123456789.")
+    """Whether an address was meant, or some resolver would take it for one: a colon, a slash, a number at the end."""
+    last = target.rstrip(".").rpartition(".")[2].lower()
+    return ":" in target or "/" in target or last.isdigit() or last.startswith("0x")
 
 
 def _check_address(field: str, target: str) -> Iterable[FieldError]:
+    if "%" in target:
+        yield FieldError(field, f"{target[:64]!r} names an interface; a policy can't")
+        return
     try:
         network = ipaddress.ip_network(target, strict=False)
     except ValueError:

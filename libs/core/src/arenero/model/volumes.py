@@ -57,7 +57,7 @@ def check_volumes(path: str, volumes: tuple[VolumeMount, ...]) -> Iterable[Field
     if len(volumes) > MAX_VOLUMES:
         yield FieldError(path, f"has {len(volumes)} mounts; at most {MAX_VOLUMES} are allowed")
         return
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for index, volume in enumerate(volumes):
         at = f"{path}[{index}]"
         yield from check_name(f"{at}.name", volume.name)
@@ -65,9 +65,9 @@ def check_volumes(path: str, volumes: tuple[VolumeMount, ...]) -> Iterable[Field
         yield from _check_sub_path(f"{at}.sub_path", volume.sub_path)
         yield from _check_backend(at, volume.backend)
         for field, value in (("name", volume.name), ("mount_path", volume.mount_path)):
-            if value in seen:
+            if (field, value) in seen:
                 yield FieldError(f"{at}.{field}", f"{value[:64]!r} is used by an earlier mount")
-            seen.add(value)
+            seen.add((field, value))
 
 
 def check_path(field: str, path: str) -> Iterable[FieldError]:
