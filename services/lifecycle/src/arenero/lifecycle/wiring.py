@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from arenero.api.egress.v1.egress_service_pb2_grpc import EgressServiceServicer, add_EgressServiceServicer_to_server
 from arenero.api.events.v1.event_service_pb2_grpc import add_EventServiceServicer_to_server
 from arenero.api.lifecycle.v1.sandbox_service_pb2_grpc import add_SandboxServiceServicer_to_server
 from arenero.bus.connection import connect as connect_bus
@@ -170,4 +171,6 @@ async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
     async with open_lifecycle(config, lambda: server.health.is_serving) as lifecycle:
         server.add(add_SandboxServiceServicer_to_server, lifecycle.sandbox_servicer)
         server.add(add_EventServiceServicer_to_server, lifecycle.event_servicer)
+        # The policy is part of the sandbox's record; there is no egress to enforce it yet, so every method is refused.
+        server.add(add_EgressServiceServicer_to_server, EgressServiceServicer())  # type: ignore[abstract]
         yield Service(servers=[server], tasks=lifecycle.tasks(), ready=lifecycle.load)
