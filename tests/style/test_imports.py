@@ -17,14 +17,14 @@ EDGE_PACKAGES = {"rpc", "gateway", "sdk", "cli"}
 """All edge: their whole business is what goes over the wire."""
 
 EDGE_MODULES = {"codec", "servicer", "servicers", "subscriptions", "wiring"}
-"""Where a service or a guest meets the wire, or turns messages into words of the model; also `<noun>_servicer`."""
+"""Where a service or a guest meets the wire, or turns messages into words of the model; also `<noun>_servicer` and `<noun>_client`."""
 
 
 def is_edge(module: Module) -> bool:
     return (
         module.parts[0] in EDGE_PACKAGES
         or not EDGE_MODULES.isdisjoint(module.parts)
-        or module.path.stem.endswith("_servicer")
+        or module.path.stem.endswith(("_servicer", "_client"))
     )
 
 

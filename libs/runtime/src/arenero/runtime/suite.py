@@ -244,6 +244,16 @@ class DriverSuite:
         started = await other.start(made.launch, again.handle)
         assert (await other.recover(started.handle)).running
 
+    async def test_a_start_that_was_never_told_of_is_found_and_repeated(self, driver: Driver, host: Any) -> None:
+        """Lifecycle may die after a start and before it has stored its handle: it has the one of `create` then."""
+        made = await self.create(driver)
+        started = await driver.start(made.launch, made.handle)
+        other = await self.restart(driver, host)
+        assert (await other.recover(made.handle)).running
+        again = await other.start(made.launch, made.handle)
+        assert again.address == started.address
+        assert await other.list_held() == {made.launch.sandbox_id}
+
     async def test_recover_answers_for_one_that_is_gone(self, driver: Driver) -> None:
         made = await self.run(driver)
         await driver.destroy(made.handle)
