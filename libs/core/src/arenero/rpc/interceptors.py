@@ -20,7 +20,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from arenero.errors import ArenError, Internal, Unavailable, Unsupported
+from arenero.errors import ArenError, Internal, OutcomeUnknown, Unavailable, Unsupported
 from arenero.rpc.identity import SANDBOX_KEY, Authenticate, set_caller
 from arenero.rpc.status import code_of, to_trailers
 
@@ -50,6 +50,14 @@ class Surroundings:
     """First word of the spans' names; empty: each method's own area."""
     streams: set[asyncio.Task[Any]] = field(default_factory=set)
     """Calls under way that answer with a stream; such a call may last for ever, so a stop has to end it."""
+    ended: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Those of them that a stop has ended."""
+
+    def end_streams(self) -> None:
+        """End the calls that answer with a stream, with a status. A task that is only cancelled sends none."""
+        for task in self.streams:
+            self.ended.add(task)
+            task.cancel()
 
 
 def wrap(
@@ -101,6 +109,7 @@ class _Scope:
             yield
         finally:
             self._around.streams.discard(task)
+            self._around.ended.discard(task)
 
     async def run(self, context: Context, request: Any, work: Callable[[], Awaitable[Any]]) -> Any:
         """Do the work of one call, inside a span where the method has one."""
@@ -127,7 +136,13 @@ class _Scope:
             return await work()
         except ArenError as error:
             await self._abort(context, span, error)
-        except (asyncio.CancelledError, grpc.aio.AbortError, grpc.aio.BaseError):
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task not in self._around.ended:
+                raise
+            task.uncancel()
+            await self._abort(context, span, OutcomeUnknown("the service is stopping", reason="STOPPING"))
+        except (grpc.aio.AbortError, grpc.aio.BaseError):
             raise
         except Exception as error:  # noqa: BLE001  # the boundary: whatever it was, the caller gets a status
             _log.exception("rpc.defect", extra={"method": self._method})

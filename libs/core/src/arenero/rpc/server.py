@@ -71,6 +71,7 @@ class RpcServer:
         self._server = grpc.aio.server(options=config.to_options())
         self._around = Surroundings(authenticate, lambda: self.health.is_serving, span_area)
         self._services: list[str] = []
+        self._shown: list[str] = []
         self._address = config.address
 
     @property
@@ -92,10 +93,11 @@ class RpcServer:
 
         Args:
             handler: Decides.
-            services: What it answers for, for health and reflection; their messages must be imported.
+            services: What it answers for, to be shown by reflection; their messages must be imported. Their health is
+                theirs: `health.servicer.set`.
         """
         self._server.add_generic_rpc_handlers((_WrappedGeneric(handler, self._around),))
-        self._services += services
+        self._shown += services
 
     async def start(self) -> None:
         """Listen. Calls are refused as unavailable until `health` says serving.
@@ -104,7 +106,8 @@ class RpcServer:
             FailedPrecondition: The address is taken or not usable.
         """
         self.add(health_pb2_grpc.add_HealthServicer_to_server, self.health.servicer)
-        reflection.enable_server_reflection([*self._services, reflection.SERVICE_NAME], self._server)
+        shown = [*self._services, *self._shown, reflection.SERVICE_NAME]
+        reflection.enable_server_reflection(shown, self._server)
         await self.health.announce(self._services)
         self._bind()
         await self._server.start()
@@ -120,8 +123,7 @@ class RpcServer:
             group.create_task(self._server.stop(grace_s))
             if self._around.streams:
                 await asyncio.wait(set(self._around.streams), timeout=min(stream_grace_s, grace_s))
-            for task in self._around.streams:
-                task.cancel()
+            self._around.end_streams()
 
     async def wait(self) -> None:
         """Wait until the server has stopped."""

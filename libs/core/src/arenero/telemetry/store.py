@@ -103,6 +103,11 @@ class SpanStore:
         traces = (self.trace(trace_id, tenant=tenant) for trace_id in ids)
         return [spans for spans, _ in zip((found for found in traces if found), range(limit), strict=False)]
 
+    def recent(self, *, tenant: str | None = None, limit: int = 20) -> list[list[StoredSpan]]:
+        """Return the traces that got a span last, newest first, each as `trace` returns it."""
+        traces = (self.trace(trace_id, tenant=tenant) for trace_id in reversed(self._traces))
+        return [spans for spans, _ in zip((found for found in traces if found), range(limit), strict=False)]
+
     def _keep(self, span: StoredSpan) -> None:
         trace = self._traces.setdefault(span.trace_id, _Trace())
         self._traces.move_to_end(span.trace_id)
