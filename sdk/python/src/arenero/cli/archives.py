@@ -195,7 +195,12 @@ def _clear(place: Path) -> None:
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         place.unlink()
     elif place.is_dir():
-        place.rmdir()
+        try:
+            place.rmdir()
+        except OSError:
+            raise click.ClickException(
+                f"{place} is in the way, and is a directory that holds something: refused"
+            ) from None
 
 
 def _create(place: Path) -> BinaryIO:

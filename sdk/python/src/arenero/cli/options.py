@@ -76,10 +76,11 @@ class User(click.ParamType[str | tuple[int, int]]):
         """Return a name, or (uid, gid)."""
         if isinstance(value, tuple) or not value[:1].isdigit():
             return value  # type: ignore[no-any-return]
-        uid, _, gid = value.partition(":")
-        if not (uid.isdecimal() and (gid or uid).isdecimal() and max(int(uid), int(gid or 0)) < 2**32):
+        uid, colon, gid = value.partition(":")
+        gid = gid if colon else uid
+        if not (uid.isdecimal() and gid.isdecimal() and max(int(uid), int(gid)) < 2**32):
             self.fail(f"{value!r} is no user; write a name, a uid or UID:GID", param, ctx)
-        return int(uid), int(gid or uid)
+        return int(uid), int(gid)
 
 
 DURATION: Final = Duration()

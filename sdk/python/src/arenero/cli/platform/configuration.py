@@ -90,6 +90,13 @@ def _settings(instance: Instance, options: UpOptions, nats: NatsServer) -> dict[
         "gateway": {
             "grpc": options.grpc,
             "http": options.http,
+            "otlp": instance.socket("otlp"),
+            "services": {name: instance.socket(name) for name in ("lifecycle", *_PLAIN)},
+            "bootstrap": {"file": str(instance.home / ADMIN_KEY_FILE)},
+            "events": {
+                "access_dir": str(access_files(instance).directory),
+                "nats_pid_file": str(instance.nats / "nats-server.pid"),
+            },
             "host": _host(instance, "gateway"),
             "bus": _bus(instance, "gateway", nats),
         },
