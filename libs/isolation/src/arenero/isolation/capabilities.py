@@ -59,6 +59,9 @@ NUMBERS: Final = {name: number for number, name in enumerate(NAMES)}
 _VERSION_3: Final = 0x20080522
 _HIGHEST: Final = 63
 _AMBIENT_CLEAR_ALL: Final = 4
+_NO_ROOT: Final = 1
+"""Running a program as user 0 gives no capability."""
+_NO_ROOT_LOCKED: Final = 2
 
 Triple = tuple[int, int, int]
 """Effective, permitted and inheritable set as bit masks."""
@@ -98,15 +101,15 @@ def write(effective: int, permitted: int, inheritable: int) -> None:
 def keep_only(names: frozenset[str]) -> None:
     """Drop everything but the named ones from all five sets of this thread, for it and all it becomes.
 
-    The named ones stay effective and permitted, and are not inherited across execve: a program started from here has
-    none at all, unless it is run by user 0 without `no_new_privs`. A thread without CAP_SETPCAP can't drop from its
-    bounding set; then `no_new_privs` alone must keep it closed.
+    The named ones stay effective and permitted. A program that is started from here has none, not even as user 0. A
+    thread without CAP_SETPCAP can't see to that: it must drop all itself before it starts one under `no_new_privs`.
     """
     mask = mask_of(names)
     _clear_ambient()
     effective, permitted, _ = read()
     if effective >> NUMBERS["SETPCAP"] & 1:
         _drop_from_bounding(~mask)
+        syscalls.prctl(syscalls.PR_SET_SECUREBITS, _NO_ROOT | _NO_ROOT_LOCKED)
     write(mask & permitted, mask & permitted, 0)
 
 
