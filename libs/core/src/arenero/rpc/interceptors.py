@@ -29,8 +29,9 @@ _tracer = trace.get_tracer("arenero.rpc")
 _propagator: Final = TraceContextTextMapPropagator()
 _OPEN: Final = ("/grpc.health.", "/grpc.reflection.")
 """Answered to everybody, ready or not."""
-_UNTRACED: Final = (*_OPEN, "/opentelemetry.proto.collector.")
-"""Not worth a span; a span for the delivery of spans would have to be delivered too, for ever."""
+_UNTRACED: Final = (*_OPEN, "/opentelemetry.proto.collector.", "/arenero.api.gateway.v1.TraceService/")
+"""Not worth a span. One for the delivery of spans would have to be delivered too, for ever; one for looking at a
+sandbox's traces would be the newest of them."""
 _OUR_FAULT: Final = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE})
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
