@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from arenero.rpc.identity import ACTOR_KEY, AUTHORIZATION_KEY, TENANT_KEY
+from arenero.rpc.status import DETAILS_KEY
 
 Pairs = Iterable[tuple[str, str | bytes]]
 _DROPPED: Final = frozenset(
@@ -24,10 +25,6 @@ def forwarded(metadata: Pairs) -> list[tuple[str, str | bytes]]:
     return [(key, value) for key, value in metadata if key not in _DROPPED and not key.startswith(_DROPPED_PREFIXES)]
 
 
-def returned(metadata: Pairs | None) -> list[tuple[str, str | bytes]]:
+def returned(metadata: Pairs | None) -> tuple[tuple[str, str | bytes], ...]:
     """Return what of the other side's metadata goes back to the client; status details are among it."""
-    return [
-        (key, value)
-        for key, value in metadata or ()
-        if key == "grpc-status-details-bin" or not key.startswith(_DROPPED_PREFIXES)
-    ]
+    return tuple((key, value) for key, value in metadata or () if key == DETAILS_KEY or not key.startswith("grpc-"))

@@ -124,6 +124,11 @@ class Sandboxes:
         self._retired.append(place.way.pool)
         place.way = None
 
+    def forget_all(self) -> None:
+        """Forget every way."""
+        for key in self._places:
+            self.forget(*key)
+
     async def sweep(self) -> None:
         """Close connections that are idle, and forget what was not used for long. Call it now and then."""
         limit_s = self._clock.monotonic_s() - self._forget_s

@@ -7,7 +7,6 @@ matter: a broken stream is never a success, and it is never 'not sent' unless th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from arenero.errors import Unavailable
 from arenero.gateway.proxy.metadata import returned
 from arenero.rpc.status import DETAILS_KEY, from_status, to_trailers
 
-Trailers = Sequence[tuple[str, str | bytes]]
+Trailers = tuple[tuple[str, str | bytes], ...]
 
 
 class TokenRefused(Unavailable):
