@@ -62,7 +62,8 @@ class SagaRunner:
     async def run(self, saga: Saga, record: SandboxRecord) -> SandboxRecord:
         """Go on with a saga from where the record says, to its end. Errors: see the module."""
         key = key_of(record)
-        with _tracer.start_as_current_span(f"saga.{saga.name}", attributes={"arenero.sandbox_id": key.id, "arenero.tenant": key.tenant}):
+        about = {"arenero.sandbox_id": key.id, "arenero.tenant": key.tenant}
+        with _tracer.start_as_current_span(f"saga.{saga.name}", attributes=about):
             if record.progress is None or not record.progress.undoing:
                 try:
                     return await self._advance_in_time(saga, record)
