@@ -24,6 +24,8 @@ _STABLE_AFTER_S: Final = 30.0
 """A service that ran for so long begins with the shortest wait again."""
 _LOG_KEPT_BYTES: Final = 16 * 1024 * 1024
 _PR_SET_PDEATHSIG: Final = 1
+_EXIT_CONFIG: Final = 1
+_START_TRIES: Final = 3
 
 
 class ServiceFailed(Exception):
@@ -93,10 +95,17 @@ class Service:
         deadline_s = time.monotonic() + self.spec.start_timeout_s
         while not self._read_ready():
             if not self.pid:
-                raise ServiceFailed(f"{self.spec.name} ended with status {self._status()}: {self.last_words()}")
+                self._start_again_or_give_up()
             if time.monotonic() > deadline_s:
                 raise ServiceFailed(f"{self.spec.name} was not ready within {self.spec.start_timeout_s:.0f} s")
             await asyncio.sleep(_POLL_S)
+
+    def _start_again_or_give_up(self) -> None:
+        """Bear with a service that could not wait for another one; not with a wrong configuration."""
+        if self._status() == _EXIT_CONFIG or self.restarts == _START_TRIES:
+            raise ServiceFailed(f"{self.spec.name} ended with status {self._status()}: {self.last_words()}")
+        self.restarts += 1
+        self.start()
 
     async def keep_running(self, changed: Callable[[], None]) -> None:
         """Start it again whenever it ends, with growing pauses; `changed` is told after each start."""
