@@ -30,7 +30,7 @@ _STOP_TIMEOUT_S: Final = 180.0
 @click.option("--grpc", default=DEFAULT_GRPC, show_default=True, help="Address of the gRPC API; port 0: any free one.")
 @click.option("--http", default=DEFAULT_HTTP, show_default=True, help="Address of the HTTP API; port 0: any free one.")
 @click.option(
-    "--sync", is_flag=True, help="Flush every change to disk before it counts: survives power loss, is slower."
+    "--sync-always", "sync", is_flag=True, help="Flush every change to disk before it counts: survives power loss, is slower."
 )
 def up(detach: bool, grpc: str, http: str, sync: bool) -> None:
     """Start the platform on this machine: NATS and all services, with their state in ARENERO_HOME.
@@ -126,7 +126,7 @@ def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -
     with log_path.open("ab") as log:
         begin = log.tell()
         process = subprocess.Popen(
-            command + (["--sync"] if sync else []),
+            command + (["--sync-always"] if sync else []),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
