@@ -223,11 +223,15 @@ def _fork_into_group(group: Group | None) -> int:
 
 
 def _forget_parent(keep: frozenset[int], log: int) -> None:
-    """Drop what is the zygote's: descriptors, signal handlers."""
-    os.dup2(log, 2)
+    """Drop what is the zygote's: descriptors, signal handlers.
+
+    The first three numbers stay taken: whatever is opened from here on must not get one of them.
+    """
+    for standard in (1, 2):
+        os.dup2(log, standard)
     # A log that nobody reads any more must not hold up a sandbox.
     os.set_blocking(2, False)
-    syscalls.close_all_but(frozenset(fd for fd in keep if fd >= 0) | {2})
+    syscalls.close_all_but(frozenset(fd for fd in keep if fd >= 0) | {0, 1, 2})
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 

@@ -20,7 +20,7 @@ from typing import Final
 from arenero.isolation import capabilities, confinement, disk, landlock, mounts, rootfs, seccomp, syscalls
 from arenero.isolation.cgroups import Group
 from arenero.isolation.mounts import DATA, INERT, Flag
-from arenero.isolation.namespaces import Namespace, bring_up_loopback, to_outside
+from arenero.isolation.namespaces import Namespace, allow_low_ports, bring_up_loopback, to_outside
 from arenero.isolation.plan import Bind, Landlocked, Rootfs, SandboxPlan
 
 OWN_NAMESPACES: Final = Namespace.MOUNT | Namespace.PID | Namespace.NETWORK | Namespace.IPC | Namespace.UTS
@@ -246,6 +246,7 @@ class Builder:
 
     def _set_up_network(self) -> None:
         bring_up_loopback()
+        allow_low_ports()
         syscalls.sethostname(self._plan.hostname)
 
     def _change_root(self) -> None:

@@ -6,6 +6,7 @@ its own one, unless `newuidmap` is installed and /etc/subuid grants it a range.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pwd
@@ -120,6 +121,12 @@ def bring_up_loopback() -> None:
         request = struct.pack("16sH14x", b"lo", 0)
         flags = struct.unpack("16xH14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))[0]
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | _IFF_UP))
+
+
+def allow_low_ports() -> None:
+    """Let everybody in this network namespace bind ports below 1024. Where the setting can't be written, nobody may."""
+    with contextlib.suppress(OSError):
+        _write("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
 
 
 def probe(kind: Namespace, *, inside_user_namespace: bool = False) -> str:
