@@ -113,12 +113,16 @@ class _OomScore:
     def __init__(self, raised: int) -> None:
         self._raised = b"%d" % raised
         self._own = b""
+        # What /proc shows of a process that can't be dumped is the host's root's. Nothing of the sandbox runs yet.
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
         try:
             self._fd = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
             self._own = os.read(self._fd, 16).strip()
         except OSError:
             # A sandbox without /proc goes without.
             self._fd = -1
+        finally:
+            syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
 
     @contextlib.contextmanager
     def raised(self) -> Iterator[None]:
