@@ -9,7 +9,6 @@ import arenero.sdk
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2, file_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_service_pb2
 from arenero.sdk import sync
-from arenero.sdk._portal import Portal
 from arenero.sdk.errors import NotFound, StartFailed
 from tests.unit.sdk.test_terminal import echo
 from tests.unit.sdk.wire import (
@@ -23,19 +22,15 @@ from tests.unit.sdk.wire import (
     record,
     run_ended,
     started,
-    wire_pair,
+    wire_pair_elsewhere,
 )
 
 
 @pytest.fixture
 def there() -> Iterator[WirePair]:
     """A platform on another loop in another thread."""
-    portal = Portal()
-    serving = wire_pair()
-    pair = portal.run(serving.__aenter__())
-    yield pair
-    portal.run(serving.__aexit__(None, None, None))
-    portal.stop()
+    with wire_pair_elsewhere() as pair:
+        yield pair
 
 
 @pytest.fixture

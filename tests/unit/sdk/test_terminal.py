@@ -91,6 +91,13 @@ async def test_hangup_waits_for_the_end(wires: WirePair) -> None:
         assert (await terminal.hangup()).signal == 1
 
 
+async def test_hangup_of_a_terminal_that_has_ended_tells_how(wires: WirePair) -> None:
+    wires.execd.on("Interact", [opened(), screen(0, b"bye"), frame(ended=ended(3))])
+    async with wires.sandbox() as sandbox, await sandbox.terminal() as terminal, asyncio.timeout(10):
+        await asyncio.sleep(0.05)
+        assert (await terminal.hangup()).exit_code == 3
+
+
 async def test_reading_goes_on_after_it_was_given_up(wires: WirePair) -> None:
     wires.execd.on("Interact", echo)
     async with wires.sandbox() as sandbox, await sandbox.terminal() as terminal:

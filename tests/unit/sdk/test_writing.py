@@ -5,10 +5,11 @@ import asyncio
 import grpc
 import pytest
 
-from arenero.api.execd.v1 import file_service_pb2
+from arenero.api.execd.v1 import exec_service_pb2, file_service_pb2
+from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk import errors
-from arenero.sdk._writing import keep_status, write
+from arenero.sdk._writing import write
 from tests.unit.sdk.wire import Refused, WirePair, detail
 
 
@@ -37,18 +38,16 @@ async def test_write_is_refused_when_the_call_is_over(wires: WirePair) -> None:
         assert not await write(call, file_service_pb2.WriteRequest(data=b"x"))
 
 
-async def test_status_is_made_up_when_none_comes(wires: WirePair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arenero.sdk._writing._STATUS_WAIT_S", 0.05)
-
-    async def hang(requests):
-        await asyncio.Event().wait()
-        return file_service_pb2.WriteResponse()
-
-    wires.execd.on("Write", hang)
-    async with grpc.aio.insecure_channel(wires.execd.address) as channel:
-        call = FileServiceStub(channel).Write()
-        keep_status(call)
-        await call.wait_for_connection()
-        call._cython_call.set_internal_error("refused by Core")  # type: ignore[attr-defined]
-        async with asyncio.timeout(10):
-            assert await call.code() is grpc.StatusCode.INTERNAL
+async def test_messages_before_the_status_are_not_waited_for(wires: WirePair) -> None:
+    """The status comes after them, and who waits for it before reading them waits forever."""
+    answers = [exec_service_pb2.WriteStdinResponse(acknowledged_offset=number) for number in range(3)]
+    wires.execd.on("WriteStdin", answers)
+    async with grpc.aio.insecure_channel(wires.execd.address) as channel, asyncio.timeout(10):
+        call = ExecServiceStub(channel).WriteStdin()
+        while await write(call, exec_service_pb2.WriteStdinRequest(data=bytes(256 * 1024))):
+            pass
+        read = []
+        while (answer := await call.read()) is not grpc.aio.EOF:
+            read.append(answer)
+        assert read == answers
+        assert await call.code() is grpc.StatusCode.OK

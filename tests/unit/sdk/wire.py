@@ -9,8 +9,8 @@ import asyncio
 import shutil
 import tempfile
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,6 +27,7 @@ from arenero.api.execd.v1 import exec_pb2, exec_service_pb2, file_service_pb2
 from arenero.api.gateway.v1 import key_service_pb2, trace_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_pb2, sandbox_service_pb2
 from arenero.sdk import Client, Sandbox, Settings
+from arenero.sdk._portal import Portal
 
 __all__ = ["Call", "Refused", "Wire", "WirePair"]
 
@@ -223,6 +224,19 @@ async def wire_pair() -> AsyncIterator[WirePair]:
     finally:
         await asyncio.gather(pair.gateway.stop(), pair.execd.stop())
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def wire_pair_elsewhere() -> Iterator[WirePair]:
+    """The same on another event loop in another thread, for what has none or one of its own."""
+    portal = Portal()
+    serving = wire_pair()
+    pair = portal.run(serving.__aenter__())
+    try:
+        yield pair
+    finally:
+        portal.run(serving.__aexit__(None, None, None))
+        portal.stop()
 
 
 def record(state: str = "SANDBOX_STATE_RUNNING") -> sandbox_pb2.Sandbox:

@@ -94,7 +94,7 @@ def _raw_mode() -> Iterator[None]:
         yield
         return
     before = termios.tcgetattr(sys.stdin)
-    tty.setraw(sys.stdin)
+    tty.setraw(sys.stdin, termios.TCSADRAIN)  # what was typed ahead counts
     try:
         yield
     finally:

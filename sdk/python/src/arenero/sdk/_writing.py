@@ -7,34 +7,32 @@ https://github.com/grpc/grpc/issues/36066) overwrites what the server said with 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any
 
 import grpc
-
-_STATUS_WAIT_S: Final = 5.0
+from grpc._cython import cygrpc  # type: ignore[attr-defined]
 
 
 async def write(call: Any, message: Any) -> bool:
-    """Send a message; False when the call has ended, and then its status, read next, says why.
+    """Send a message; False when the call takes no more, and then what can still be read of it says why.
 
     One at a time: gRPC knows no second write on a call while the first one waits.
     """
-    keep_status(call)
+    if not isinstance(call._cython_call, _StatusKeeper):
+        call._cython_call = _StatusKeeper(call._cython_call)
     try:
         await call.write(message)
-    except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
+    except (_NotWritten, asyncio.InvalidStateError, grpc.aio.AioRpcError):
         return False
     return True
 
 
-def keep_status(call: Any) -> None:
-    """Let a failed write wait for the status that the server sent, instead of making one up."""
-    if not isinstance(call._cython_call, _StatusKeeper):
-        call._cython_call = _StatusKeeper(call._cython_call)
+class _NotWritten(Exception):
+    """A write failed. Unlike grpc's own error, it doesn't make its caller invent a status."""
 
 
 class _StatusKeeper:
-    """grpc's inner call, but for the one method that overwrites its status."""
+    """grpc's inner call, whose failed writes leave its status alone."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -42,10 +40,9 @@ class _StatusKeeper:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def set_internal_error(self, text: str) -> None:
-        """Give the real status some time; a write that Core refuses outright never gets one."""
-        asyncio.get_running_loop().call_later(_STATUS_WAIT_S, self._make_up_status, text)
-
-    def _make_up_status(self, text: str) -> None:
-        if not self._inner.done():
-            self._inner.set_internal_error(text)
+    async def send_serialized_message(self, message: bytes) -> None:
+        """Send; the status, which may come only after messages that are still to be read, is not waited for."""
+        try:
+            await self._inner.send_serialized_message(message)
+        except cygrpc.InternalError:
+            raise _NotWritten from None

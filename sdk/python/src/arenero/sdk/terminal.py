@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import AsyncIterator
 from types import TracebackType
@@ -171,7 +172,8 @@ class Terminal:
 
     async def hangup(self) -> Exit:
         """Hang up the line, as closing a terminal window does, and wait for the end."""
-        await self._send(exec_service_pb2.InteractRequest(hangup=True))
+        with contextlib.suppress(FailedPrecondition):
+            await self._send(exec_service_pb2.InteractRequest(hangup=True))
         while self.exit is None:
             await self.read()
         return self.exit
@@ -188,16 +190,9 @@ class Terminal:
 
     async def _send(self, request: exec_service_pb2.InteractRequest) -> None:
         async with self._writing:
-            if await write(self._call, request):
-                return
-        with typed():
-            await self._raise_for_status()
-        raise FailedPrecondition("the terminal has ended", reason="TERMINAL_ENDED")
-
-    async def _raise_for_status(self) -> None:
-        """Raise what the other side ended the call with, unless nothing went wrong."""
-        if await self._call.code() is not grpc.StatusCode.OK:
-            await self._call.read()
+            if not await write(self._call, request):
+                # Why is what reading tells; waiting for it here would wait for a screen that nobody reads.
+                raise FailedPrecondition("the terminal has ended", reason="TERMINAL_ENDED")
 
     async def _next_frame(self) -> Any:
         # A call that is cancelled while it reads ends for good, so the reading itself outlives whoever waits for it.
