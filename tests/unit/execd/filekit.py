@@ -4,6 +4,7 @@ import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from arenero.execd.accounts import Directory, parse_group, parse_passwd
@@ -65,6 +66,14 @@ def names_in(directory: Path) -> list[str]:
 def open_descriptors() -> int:
     """Return how many descriptors this process holds."""
     return len(os.listdir("/proc/self/fd"))
+
+
+@contextmanager
+def shared_directory(mode: int = 0o711) -> Iterator[Path]:
+    """Give a directory that other users can get to; pytest's own are closed to them."""
+    with TemporaryDirectory(prefix="arenero-test-", dir="/tmp") as path:
+        os.chmod(path, mode)
+        yield Path(path)
 
 
 @contextmanager

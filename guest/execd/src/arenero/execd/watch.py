@@ -20,8 +20,8 @@ from arenero.execd import filecalls
 from arenero.execd.changes import Change, ChangeKind
 from arenero.execd.filecalls import InotifyEvent
 from arenero.execd.globs import Globs
-from arenero.execd.paths import join
-from arenero.execd.temporaries import is_replacing, is_temporary
+from arenero.execd.paths import Place, join, split_name
+from arenero.execd.temporaries import exists, is_replacing, is_temporary
 from arenero.execd.walking import DEEPEST, OPEN_DIRECTORY
 
 _MASK: Final = (
@@ -95,6 +95,7 @@ class DirectoryWatch:
         self._departures: dict[int, _Departure] = {}
         self._lock = threading.Lock()
         self._is_lost = False
+        self._parent_watch = -1
         self.has_ended = False
         """The directory itself went."""
         try:
@@ -157,6 +158,7 @@ class DirectoryWatch:
         self._root = None
         fd = os.open(b".", OPEN_DIRECTORY, dir_fd=self._fd)
         yield from self._add(fd, b"", None, b"", None)
+        self._watch_parent()
         for watch in before.keys() - self._nodes.keys():
             filecalls.inotify_rm_watch(self.queue_fd, watch)
 
@@ -164,17 +166,38 @@ class DirectoryWatch:
         if event.mask & filecalls.IN_Q_OVERFLOW:
             self._is_lost = True
             return
+        if event.watch == self._parent_watch and not os.fstat(self._fd).st_nlink:
+            self._end(tell)
         node = self._nodes.get(event.watch)
         if node is None:
             return
         if event.mask & filecalls.IN_IGNORED:
             del self._nodes[event.watch]
         if node is self._root and event.mask & _GONE:
-            self.has_ended = True
-            tell(Change(ChangeKind.REMOVED, b"", is_directory=True))
+            self._end(tell)
         directory = self._path(node)
         if event.name and directory is not None:
             yield from self._in_directory(event, node, join(directory, event.name), tell)
+
+    def _end(self, tell: Callable[[Change], None]) -> None:
+        """The directory itself was removed or moved away."""
+        if not self.has_ended:
+            self.has_ended = True
+            tell(Change(ChangeKind.REMOVED, b"", is_directory=True))
+
+    def _watch_parent(self) -> None:
+        """Have removals in the parent told: the directory's own is not as long as it is held open, and it is here."""
+        try:
+            fd = os.open(b"..", OPEN_DIRECTORY, dir_fd=self._fd)
+        except OSError:
+            return  # The user may not look there. Then the watch ends later, for want of a reader.
+        try:
+            self._parent_watch = filecalls.inotify_add_watch(self.queue_fd, fd, filecalls.IN_DELETE)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise _limit(error, "fs.inotify.max_user_watches") from error
+        finally:
+            os.close(fd)
 
     def _in_directory(
         self, event: InotifyEvent, node: _Node, path: bytes, tell: Callable[[Change], None]
@@ -203,6 +226,8 @@ class DirectoryWatch:
             node.listed.discard(event.name)
             node.children.pop(event.name, None)
             tell(Change(ChangeKind.REMOVED, path, is_directory=is_directory))
+        elif _may_be_nameless(event.name) and not self._is_there(path):
+            return
         elif event.mask & (filecalls.IN_MODIFY | filecalls.IN_CLOSE_WRITE):
             tell(Change(ChangeKind.MODIFIED, path))
         elif event.mask & filecalls.IN_ATTRIB:
@@ -315,6 +340,17 @@ class DirectoryWatch:
             parent.children[name] = node
         return node, False
 
+    def _is_there(self, path: bytes) -> bool:
+        directory, name = split_name(path)
+        try:
+            fd = open_below(self._fd, directory) if directory else os.dup(self._fd)
+        except OSError:
+            return False
+        try:
+            return exists(Place(fd, name))
+        finally:
+            os.close(fd)
+
     def _attach(self, node: _Node, name: bytes, parent: _Node) -> None:
         if node.parent is not None and node.parent.children.get(node.name) is node:
             del node.parent.children[node.name]
@@ -343,6 +379,11 @@ def open_below(fd: int, path: bytes) -> int:
             os.close(at)
         at = following
     return at
+
+
+def _may_be_nameless(name: bytes) -> bool:
+    """Whether a name may be what the kernel calls a file without one: `#` and the inode's number."""
+    return name[:1] == b"#" and name[1:].isdigit()
 
 
 def _subtree(node: _Node) -> Iterator[_Node]:
