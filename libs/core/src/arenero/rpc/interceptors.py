@@ -27,6 +27,7 @@ from arenero.rpc.status import code_of, to_trailers
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("arenero.rpc")
 _propagator: Final = TraceContextTextMapPropagator()
+_TRACE_KEY: Final = "traceparent"
 _OPEN: Final = ("/grpc.health.", "/grpc.reflection.")
 """Answered to everybody, ready or not."""
 _UNTRACED: Final = (*_OPEN, "/opentelemetry.proto.collector.", "/arenero.api.gateway.v1.TraceService/")
@@ -98,7 +99,6 @@ class _Scope:
         self._traced = not method.startswith(_UNTRACED)
         self._open = method.startswith(_OPEN)
         self._span_name = span_name(method, around.span_area)
-        self._attributes = {"rpc.system": "grpc", "rpc.method": method.strip("/")}
 
     @contextmanager
     def registered(self) -> Iterator[None]:
@@ -119,9 +119,8 @@ class _Scope:
             return await self._run(context, metadata, trace.INVALID_SPAN, work)
         with _tracer.start_as_current_span(
             self._span_name,
-            context=_propagator.extract(metadata),
+            context=_propagator.extract(metadata) if _TRACE_KEY in metadata else None,
             kind=SpanKind.SERVER,
-            attributes=self._attributes,
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
