@@ -52,7 +52,7 @@ class Backends:
             while True:
                 try:
                     async for answer in stub.Watch(health_pb2.HealthCheckRequest(), wait_for_ready=True):
-                        await self._set(name, answer.status == _SERVING)
+                        await self._set(name, answer is not None and answer.status == _SERVING)
                 except grpc.aio.AioRpcError as error:
                     _log.debug("backends.lost", extra={"backend": name, "code": error.code().name})
                 await self._set(name, False)

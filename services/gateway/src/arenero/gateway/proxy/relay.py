@@ -95,6 +95,7 @@ class Relay:
         try:
             behind: Any = _untyped(leg.channel).unary_unary(self._method.path)(request, **_options(incoming, leg))
             answer = await _answer_of(behind)
+            await _pass_initial_metadata(incoming.context, behind)
             await self._finish(incoming, leg, behind)
             incoming.meter.down(len(answer))
             return answer
