@@ -21,8 +21,8 @@ def joined(*changes: Change) -> list[Change]:
     return taken
 
 
-def created(path: str, **more: bool) -> Change:
-    return Change(K.CREATED, path.encode(), **more)
+def created(path: str, *, is_directory: bool = False, may_replace: bool = False) -> Change:
+    return Change(K.CREATED, path.encode(), is_directory=is_directory, may_replace=may_replace)
 
 
 def removed(path: str) -> Change:
