@@ -45,6 +45,8 @@ class InitPlan:
     entrypoint: tuple[str, ...] = ()
     ids: int = 65536
     """User and group ids 0 to ids-1 exist inside; 1 when only root does, and every exec then runs as root."""
+    one_user: bool = False
+    """Whoever execd runs as is the only user that an exec can be, and nobody's groups can be changed."""
     open_files: int | None = None
     """RLIMIT_NOFILE of every exec; None: as inherited."""
     file_bytes: int | None = None

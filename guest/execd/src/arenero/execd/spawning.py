@@ -18,7 +18,7 @@ import os
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
@@ -27,7 +27,7 @@ from arenero.isolation import cmdline, forking, namespaces, syscalls
 from arenero.isolation.builder import OWN_NAMESPACES, Builder, StepFailed
 from arenero.isolation.cgroup_layout import Layout
 from arenero.isolation.cgroups import Group
-from arenero.isolation.namespaces import Namespace
+from arenero.isolation.namespaces import IdMap, Namespace
 from arenero.isolation.plan import SandboxPlan
 
 Entry = Callable[[InitPlan], NoReturn]
@@ -103,38 +103,13 @@ class Spawner:
                 os.close(userns_fd)
 
     def _fork_rootless(self, plan: SandboxPlan, group: Group | None, line: socket.socket, log: int) -> int:
-        """Fork through a process in between, which makes the user namespace that all the others belong to."""
-        ours, theirs = socket.socketpair()
-        middle = os.fork()
-        if middle == 0:
-            ours.close()
-            self._be_middle(plan, group, theirs, line, log)
-        theirs.close()
-        with ours, forking.reaped(middle):
-            _expect(ours, "unshare")
-            write = namespaces.write_maps_by_newuidmap if plan.newuidmap else namespaces.write_maps
-            write(middle, plan.uids, plan.gids)
-            ours.sendall(b"mapped\n")
-            return _expect(ours, "clone")
+        def fork() -> int:
+            pid = _fork_into_group(group)
+            if pid == 0:
+                self._be_sandbox(plan, group, -1, line, log)
+            return pid
 
-    def _be_middle(
-        self, plan: SandboxPlan, group: Group | None, parent: socket.socket, line: socket.socket, log: int
-    ) -> NoReturn:
-        """Make the user namespace, fork the sandbox in it, tell its pid as the zygote sees it, and end."""
-        try:
-            syscalls.unshare(Namespace.USER)
-            _answer(parent, 0)
-            if parent.recv(16):
-                os.setresgid(0, 0, 0)
-                os.setresuid(0, 0, 0)
-                pid = _fork_into_group(group)
-                if pid == 0:
-                    self._be_sandbox(plan, group, -1, line, log)
-                _answer(parent, pid)
-        except OSError as error:
-            _answer(parent, -(error.errno or errno.EIO))
-        finally:
-            os._exit(0)  # noqa: TID251 - forked from the zygote, whose exit handlers are not this one's
+        return as_mapped_root(plan.uids, plan.gids, fork, newuidmap=plan.newuidmap)
 
     def _be_sandbox(
         self, plan: SandboxPlan, group: Group | None, userns_fd: int, line: socket.socket, log: int
@@ -158,6 +133,49 @@ class Spawner:
             _tell(line, {"step": "entry", "errno": 0, "message": traceback.format_exc()[-2000:]})
         finally:
             os._exit(1)  # noqa: TID251 - forked from the zygote, whose exit handlers are not this one's
+
+
+def as_mapped_root(
+    uids: Sequence[IdMap], gids: Sequence[IdMap], act: Callable[[], int], *, newuidmap: bool = False
+) -> int:
+    """Return what a function returns in a child that is root of a new user namespace; for ordinary users.
+
+    Args:
+        uids: Map of the user ids.
+        gids: Map of the group ids.
+        act: Called in the child; its answer is a number that is not negative.
+        newuidmap: Map ids by the set-user-id programs.
+
+    Raises:
+        OSError: The namespace can't be made or mapped, or the function raised it.
+    """
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        ours.close()
+        _be_mapped_root(theirs, act)
+    theirs.close()
+    with ours, forking.reaped(child):
+        _expect(ours, "unshare")
+        (namespaces.write_maps_by_newuidmap if newuidmap else namespaces.write_maps)(child, uids, gids)
+        ours.sendall(b"mapped\n")
+        return _expect(ours, "its work")
+
+
+def _be_mapped_root(parent: socket.socket, act: Callable[[], int]) -> NoReturn:
+    try:
+        # Only then may its own user write the maps.
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        syscalls.unshare(Namespace.USER)
+        _answer(parent, 0)
+        if parent.recv(16):
+            os.setresgid(0, 0, 0)
+            os.setresuid(0, 0, 0)
+            _answer(parent, act())
+    except OSError as error:
+        _answer(parent, -(error.errno or errno.EIO))
+    finally:
+        os._exit(0)  # noqa: TID251 - forked from the zygote, whose exit handlers are not this one's
 
 
 def send_plan(line: socket.socket, values: Mapping[str, Any]) -> None:
@@ -280,7 +298,7 @@ def _answer(line: socket.socket, number: int) -> None:
 
 
 def _expect(line: socket.socket, call: str) -> int:
-    """Return the number that the process in between answers.
+    """Return the number that a child answers.
 
     Raises:
         OSError: It answered with an errno, or not at all.

@@ -70,7 +70,7 @@ class Surroundings:
             cwd=spec.cwd or self._cwd(spec, account),
             uid=ids.uid,
             gid=ids.gid,
-            groups=None if self._plan.ids == 1 else ids.groups,
+            groups=None if self._plan.ids == 1 or self._plan.one_user else ids.groups,
             umask=spec.umask,
             rlimits=(*self._own_rlimits(), *spec.rlimits),
             nice=spec.nice,

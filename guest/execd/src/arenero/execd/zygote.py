@@ -9,13 +9,16 @@ init run. A built one waits, so some can be kept ready. Messages (`frames`) come
 
     driver -> zygote   {"do": "build", "id", "plan": SandboxPlan, "record": path}
                        {"do": "enter", "id", "plan": InitPlan, "rename": true}
+                       {"do": "remove", "id", "path", "uids", "gids", "newuidmap"}
     zygote -> driver   {"event": "loaded", "pid"}                          once, when it can fork
                        {"event": "built", "id", "pid", "spans"}
                        {"event": "ready", "id"}                            the server listens
+                       {"event": "removed", "id"}
                        {"event": "failed", "id", "step", "errno", "message"}
                        {"event": "exited", "pid", "status"}                with a wait status
 
-`record` is a file for the pid, written as soon as there is one, so that a sandbox is never running unknown.
+`record` is a file for the pid, written as soon as there is one, so that a sandbox is never running unknown. `remove` is
+for ordinary users: what a sandbox leaves may belong to ids that are theirs in a user namespace only.
 
 When the driver's end of the socket closes, the zygote ends, and with it what was built and not entered. Sandboxes that
 run stay: the next driver adopts them.
@@ -30,6 +33,7 @@ import gc
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -38,8 +42,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from arenero.execd import init, preload, wiring
-from arenero.execd.spawning import Child, Entry, Spawner, name_host, send_plan, write_record
+from arenero.execd.spawning import Child, Entry, Spawner, as_mapped_root, name_host, send_plan, write_record
 from arenero.isolation import cgroup_layout, frames, seccomp, syscalls
+from arenero.isolation.namespaces import IdMap
 from arenero.isolation.plan import SandboxPlan
 
 _READ_BYTES: Final = 65_536
@@ -82,6 +87,7 @@ class Zygote:
         self._orders: dict[str, Callable[[str, Mapping[str, Any]], None]] = {
             "build": self._build,
             "enter": self._enter,
+            "remove": self._remove,
         }
 
     def run(self) -> None:
@@ -111,7 +117,7 @@ class Zygote:
         try:
             self._orders[message["do"]](order_id, message)
         except OSError as error:
-            self._fail(order_id, message["do"], error.errno or 0, error.strerror or str(error))
+            self._fail(order_id, message["do"], error.errno or 0, str(error))
         except (TypeError, ValueError, KeyError) as error:
             self._fail(order_id, "plan", 0, f"the order can't be read: {error!r}")
 
@@ -134,6 +140,17 @@ class Zygote:
         if message.get("rename"):
             name_host(birth.child.pid, message["plan"]["hostname"])
         send_plan(birth.child.line, message["plan"])
+
+    def _remove(self, order_id: str, message: Mapping[str, Any]) -> None:
+        path = message["path"]
+
+        def remove() -> int:
+            shutil.rmtree(path)
+            return 0
+
+        uids, gids = (tuple(IdMap(**run) for run in message[name]) for name in ("uids", "gids"))
+        as_mapped_root(uids, gids, remove, newuidmap=message["newuidmap"])
+        self._send({"event": "removed", "id": order_id})
 
     def _on_line(self, birth: Birth) -> None:
         try:

@@ -163,11 +163,13 @@ class Builder:
             capabilities.raise_effective()
 
     def _mount_layers(self) -> None:
-        layers, stage = self._rootfs.layers, self._rootfs.stage
+        layers = self._rootfs.layers
+        # Overlayfs shows the paths of its layers as they were given, to everybody inside: so they are relative.
+        os.chdir(self._rootfs.stage)
         lower = [self._mount_lower(at, source) for at, source in enumerate(layers.lower)]
         own = self._mount_own()
         mounts.overlay(
-            f"{stage}/root",
+            "root",
             lower=lower,
             upper=f"{own}/{disk.UPPER}",
             work=f"{own}/{disk.WORK}",
@@ -196,7 +198,7 @@ class Builder:
         return place
 
     def _mount_lower(self, at: int, source: str) -> str:
-        target = f"{self._rootfs.stage}/{at}"
+        target = str(at)
         os.mkdir(target)
         if self._userns_fd >= 0 and self._rootfs.layers.map_lower:
             mounts.bind_mapped(source, target, self._userns_fd)
@@ -205,7 +207,7 @@ class Builder:
         return target
 
     def _mount_own(self) -> str:
-        layers, target = self._rootfs.layers, f"{self._rootfs.stage}/own"
+        layers, target = self._rootfs.layers, "own"
         userns_fd = self._userns_fd if layers.map_own else -1
         if layers.image:
             disk.mount_image(layers.image, target, userns_fd)

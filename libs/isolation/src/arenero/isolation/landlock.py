@@ -115,7 +115,8 @@ def restrict(rules: Rules) -> int:
     """Bind this thread to the rules; returns the ABI that they were applied with. `no_new_privs` must be set.
 
     Raises:
-        OSError: ENOSYS when the kernel has no Landlock; else what it says. Paths that don't exist are skipped.
+        OSError: ENOSYS when the kernel has no Landlock; else what it says. Paths that aren't there, or can't be reached
+            anyway, are skipped.
     """
     level = abi()
     if not level:
@@ -139,7 +140,7 @@ def restrict(rules: Rules) -> int:
 def _allow_path(ruleset: int, path: str, rights: FileRight) -> None:
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return
     try:
         if not stat.S_ISDIR(os.fstat(fd).st_mode):

@@ -115,7 +115,7 @@ def survey(directory: Path) -> Survey:
 
 def command(directory: Path) -> list[str]:
     """Return the command that makes a survey in a process of its own and prints it."""
-    return [sys.executable, "-I", "-m", __spec__.name, str(directory)]
+    return [sys.executable, "-P", "-s", "-m", __spec__.name, str(directory)]
 
 
 def parse(printed: bytes) -> Survey:

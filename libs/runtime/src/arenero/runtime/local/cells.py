@@ -12,18 +12,22 @@ by its id, is the anchor of everything it has: it appears last and goes last. In
     execd.sock      that socket, moved out of the sandbox's sight
     root            private directory of a sandbox that has rules instead of a root file system
 
+Under rules the sandbox runs as a user of its own, to whom the driver's directory is closed. Then `run`, `root` and
+`execd.sock` are in a directory of the cell's name below the temporary directory, through which everybody may pass.
+
 A *slot* is a number below the most sandboxes; it says which user ids of the host belong to the cell.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import secrets
-import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +37,7 @@ from arenero.isolation.cgroups import Group, Limits, Tree
 from arenero.isolation.namespaces import to_outside
 from arenero.model.ids import SandboxId
 from arenero.runtime.local.mode import Mode, Way
+from arenero.runtime.local.trees import remove_tree
 
 SOCKET: Final = "execd.sock"
 _LOCKED: Final = 0o755
@@ -47,6 +52,12 @@ class Cell:
     slot: int
     disk_bytes: int | None
     """Size of its own file system; None: a plain directory."""
+    open_directory: Path | None = None
+    """Where `run`, `root` and `execd.sock` are instead, when the sandbox's user could not reach them here."""
+
+    @property
+    def _reachable(self) -> Path:
+        return self.open_directory or self.directory
 
     @property
     def record(self) -> Path:
@@ -56,12 +67,17 @@ class Cell:
     @property
     def run(self) -> Path:
         """Directory seen inside as /run/arenero."""
-        return self.directory / "run"
+        return self._reachable / "run"
+
+    @property
+    def private(self) -> Path:
+        """Private directory of a sandbox that has rules instead of a root file system."""
+        return self._reachable / "root"
 
     @property
     def socket(self) -> Path:
         """Where execd answers, out of the sandbox's reach."""
-        return self.directory / SOCKET
+        return self._reachable / SOCKET
 
     def process(self) -> tuple[int, int] | None:
         """Return pid and start time of the first process, if there ever was one."""
@@ -97,18 +113,24 @@ class Cells:
         self._unclaimed_dir = state_dir / "cells"
         self._sandboxes_dir = state_dir / "sandboxes"
         self._blanks_dir = state_dir / "blanks"
+        self._open_dir = Path(tempfile.gettempdir(), f"arenero-{state_digest(state_dir)}")
         self._used: dict[int, str] = {}
 
     def open(self) -> None:
-        """Make the directories; find the slots in use, and drop what an earlier driver left unclaimed."""
+        """Make the directories, and find the slots in use."""
         for directory in (self._unclaimed_dir, self._sandboxes_dir, self._blanks_dir):
             directory.mkdir(mode=0o700, exist_ok=True)
         for sandbox_id in self.sandbox_ids():
             if cell := self.find(sandbox_id):
                 self._used[cell.slot] = cell.name
-        for name in os.listdir(self._unclaimed_dir):
-            self._tree.group(name).kill()
-            shutil.rmtree(self._unclaimed_dir / name, ignore_errors=True)
+
+    def unclaimed(self) -> list[Path]:
+        """Return the directories of cells that nobody claimed, left by an earlier driver."""
+        return [self._unclaimed_dir / name for name in os.listdir(self._unclaimed_dir)]
+
+    def directory_of(self, sandbox_id: SandboxId) -> Path:
+        """Return where a sandbox's directory is, or would be."""
+        return self._sandboxes_dir / sandbox_id
 
     def stray_groups(self) -> list[Group]:
         """Return control groups that belong to no cell in use."""
@@ -126,12 +148,14 @@ class Cells:
         name = secrets.token_hex(6)
         self._used[slot] = name
         size = disk_bytes if self._mode.disk_images else None
-        cell = Cell(self._unclaimed_dir / name, name, slot, size)
+        apart = self._mode.way is Way.RULES and os.geteuid() == 0
+        cell = Cell(self._unclaimed_dir / name, name, slot, size, self._open_dir / name if apart else None)
         try:
             self._fill(cell)
             self._tree.create(name, Limits())
         except OSError as error:
-            self.discard(cell)
+            remove_tree(cell.directory)
+            self.free(cell)
             raise ResourceExhausted(f"a sandbox can't be set up: {error}", reason="HOST_EXHAUSTED") from error
         return cell
 
@@ -143,8 +167,13 @@ class Cells:
 
     def _fill(self, cell: Cell) -> None:
         cell.directory.mkdir(mode=0o700)
+        if cell.open_directory is not None:
+            for directory in (self._open_dir, cell.open_directory):
+                directory.mkdir(exist_ok=True)
+                directory.chmod(0o711)
         self.renew(cell)
-        described = {"name": cell.name, "slot": cell.slot, "disk_bytes": cell.disk_bytes}
+        described: dict[str, Any] = {"name": cell.name, "slot": cell.slot, "disk_bytes": cell.disk_bytes}
+        described["open_directory"] = str(cell.open_directory) if cell.open_directory else None
         (cell.directory / "cell.json").write_text(json.dumps(described))
 
     def renew(self, cell: Cell) -> None:
@@ -153,27 +182,21 @@ class Cells:
         An image is replaced, never emptied: the kernel may still be letting go of the old one.
         """
         directory = cell.directory
-        for name in ("image", "process", SOCKET):
-            (directory / name).unlink(missing_ok=True)
-        for name in ("run", disk.UPPER, disk.WORK, "root"):
-            shutil.rmtree(directory / name, ignore_errors=True)
+        for path in (directory / "image", cell.record, cell.socket):
+            path.unlink(missing_ok=True)
+        for path in (cell.run, cell.private, directory / disk.UPPER, directory / disk.WORK):
+            remove_tree(path)
         cell.run.mkdir(mode=_LOCKED)
         self._give(cell, cell.run)
         if self._mode.way is Way.RULES:
-            self._make_private(cell)
+            for path in (cell.private, cell.private / "home", cell.private / "tmp"):
+                path.mkdir(mode=0o700)
+                self._give(cell, path)
         elif cell.disk_bytes is not None:
             disk.copy_image(self._blank(cell.disk_bytes), directory / "image")
         else:
             for name in (disk.UPPER, disk.WORK):
                 (directory / name).mkdir(mode=_LOCKED)
-
-    def _make_private(self, cell: Cell) -> None:
-        # The way to the private directory must be open to its user, who owns nothing else here.
-        for parent in (cell.directory, self._unclaimed_dir, self._sandboxes_dir):
-            parent.chmod(0o711)
-        for name in ("root", "root/home", "root/tmp"):
-            (cell.directory / name).mkdir(mode=0o700)
-            self._give(cell, cell.directory / name)
 
     def _give(self, cell: Cell, path: Path) -> None:
         """Make the sandbox's root the owner."""
@@ -203,7 +226,7 @@ class Cells:
         """Make a cell a sandbox's."""
         target = self._sandboxes_dir / sandbox_id
         cell.directory.rename(target)
-        return Cell(target, cell.name, cell.slot, cell.disk_bytes)
+        return replace(cell, directory=target)
 
     def find(self, sandbox_id: SandboxId) -> Cell | None:
         """Return a sandbox's cell, or None when there is no such sandbox here."""
@@ -211,7 +234,10 @@ class Cells:
         described = _read_json(directory / "cell.json")
         if not described:
             return None
-        return Cell(directory, described["name"], described["slot"], described["disk_bytes"])
+        apart = described["open_directory"]
+        return Cell(
+            directory, described["name"], described["slot"], described["disk_bytes"], Path(apart) if apart else None
+        )
 
     def sandbox_ids(self) -> frozenset[SandboxId]:
         """Return every sandbox of which anything is left."""
@@ -228,17 +254,20 @@ class Cells:
         if os.geteuid() == 0:
             os.chown(cell.run, 0, 0)
 
-    def remove_remains(self, sandbox_id: SandboxId) -> None:
-        """Remove what an interrupted removal left of a sandbox's directory."""
-        shutil.rmtree(self._sandboxes_dir / sandbox_id, ignore_errors=True)
+    def close(self) -> None:
+        """Remove the directory below the temporary one when nothing is in it."""
+        with contextlib.suppress(OSError):
+            self._open_dir.rmdir()
 
-    def discard(self, cell: Cell) -> None:
-        """Remove a cell's directory and free its slot; its processes and groups must be gone."""
-        shutil.rmtree(cell.directory, ignore_errors=True)
-        if cell.directory.exists():
-            raise OSError(f"{cell.directory} can't be removed")
+    def free(self, cell: Cell) -> None:
+        """Free the slot of a cell; its processes, group and directory must be gone."""
         if self._used.get(cell.slot) == cell.name:
             del self._used[cell.slot]
+
+
+def state_digest(state_dir: Path) -> str:
+    """Return what tells the drivers of one host apart: a few letters for the driver's directory."""
+    return hashlib.sha256(os.fsencode(state_dir.resolve())).hexdigest()[:12]
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from arenero.runtime.local.config import LocalConfig
 from arenero.runtime.local.parts import Parts, open_parts
 from arenero.runtime.local.preparing import Kind
 from arenero.runtime.local.sources import Base
+from arenero.runtime.local.trees import remove_tree
 from arenero.runtime.local.watching import exit_facts, start_time
 from arenero.runtime.local.zygote import Built
 from arenero.runtime.powers import check_powers
@@ -117,7 +118,8 @@ class LocalDriver:
         except OSError as error:
             parts.cells.group(cell).kill()
             parts.cells.group(cell).remove()
-            parts.cells.discard(cell)
+            remove_tree(cell.directory)
+            parts.cells.free(cell)
             raise ResourceExhausted(f"limits can't be set: {error}", reason="HOST_EXHAUSTED") from error
         cell = parts.cells.claim(cell, launch.sandbox_id)
         if prepared is not None:
@@ -214,7 +216,8 @@ class LocalDriver:
             # An earlier attempt got this far; what it left is not trusted.
             await parts.reaper.end(cell, group)
             parts.cells.renew(cell)
-        plan = plans.sandbox_plan(self.config, parts.mode, cell, base, group, launch.hostname)
+        identity = plans.Identity(launch.hostname, launch.spec.resources.pids)
+        plan = plans.sandbox_plan(self.config, parts.mode, cell, base, group, identity)
         await parts.zygote.start()
         self._builds[cell.name] = build = parts.zygote.order(plan, str(cell.record))
         built = await asyncio.shield(build)
@@ -250,14 +253,16 @@ class LocalDriver:
         async with self._turn(sandbox_id):
             cell = parts.cells.find(sandbox_id)
             if cell is None:
-                await asyncio.to_thread(parts.cells.remove_remains, sandbox_id)
+                # An interrupted removal may have left the rest.
+                await parts.removal.remove(parts.cells.directory_of(sandbox_id))
                 return
             group = parts.cells.group(cell)
             await parts.reaper.end(cell, group)
             await parts.reaper.remove_group(group)
             if (process := cell.process()) is not None:
                 parts.watches.forget(process[0])
-            await asyncio.to_thread(parts.cells.discard, cell)
+            await parts.removal.remove_cell(cell)
+            parts.cells.free(cell)
 
     async def _end(self, sandbox_id: SandboxId) -> None:
         parts = self._parts
@@ -334,7 +339,7 @@ class LocalDriver:
             usage.memory_bytes,
             usage.memory_peak_bytes,
             usage.pids,
-            await asyncio.to_thread(_disk_bytes, cell.directory),
+            await asyncio.to_thread(_disk_bytes, cell),
             usage.oom_kills,
         )
 
@@ -401,12 +406,12 @@ def _id_of(handle: Handle) -> SandboxId:
     return SandboxId(str(handle.facts["sandbox_id"]))
 
 
-def _disk_bytes(directory: Path) -> int:
+def _disk_bytes(cell: Cell) -> int:
     """Return what a sandbox's own layer takes on the host's disk."""
-    image = directory / "image"
+    image = cell.directory / "image"
     if image.exists():
         return disk.used_bytes(image)
-    return sum(_sizes(directory / name for name in (disk.UPPER, "root")))
+    return sum(_sizes((cell.directory / disk.UPPER, cell.private)))
 
 
 def _sizes(tops: Iterable[Path]) -> Iterable[int]:

@@ -72,12 +72,12 @@ class Mode:
 
     @property
     def ids(self) -> int:
-        """How many user ids a sandbox has."""
+        """How many user ids there are where the sandbox lives, from 0 on."""
         if self.way is Way.NAMESPACES:
             return IDS_PER_SANDBOX
         if self.way is Way.ROOTLESS:
             return sum(run.count for run in self.granted[0])
-        return 1
+        return 2**32 - 1
 
     def maps(self, slot: int) -> tuple[tuple[IdMap, ...], tuple[IdMap, ...]]:
         """Return the maps of users and groups of the sandbox in a slot."""

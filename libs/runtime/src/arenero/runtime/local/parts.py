@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,18 +13,18 @@ from arenero.isolation import cgroup_layout, probe
 from arenero.isolation.cgroups import Tree
 from arenero.runtime.capabilities import Capabilities, Check, Fingerprint
 from arenero.runtime.local import plans
-from arenero.runtime.local.cells import SOCKET, Cell, Cells
+from arenero.runtime.local.cells import SOCKET, Cell, Cells, state_digest
 from arenero.runtime.local.config import LocalConfig
 from arenero.runtime.local.mode import Mode, Way, choose
 from arenero.runtime.local.preparing import Kind, Prepared, Stock
 from arenero.runtime.local.reaping import Reaper
+from arenero.runtime.local.removal import Removal
 from arenero.runtime.local.sources import HOST, Sources
 from arenero.runtime.local.watching import Watches
 from arenero.runtime.local.zygote import Zygote
 
 _SOCKET_PATH_BYTES = 107
 _ID_BYTES = 24
-_PREPARED_HOSTNAME = "sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ class Parts:
     cells: Cells
     sources: Sources
     reaper: Reaper
+    removal: Removal
     watches: Watches
     zygote: Zygote
     stock: Stock
@@ -49,6 +49,7 @@ class Parts:
         await self.zygote.close()
         self.watches.close()
         self.tree.remove()
+        self.cells.close()
         os.close(self.lock_fd)
 
 
@@ -59,7 +60,11 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
     except OSError as error:
         reason = error.strerror or str(error)
         return Fingerprint(usable=False, reason=reason, fix="set runtime.local.state_dir"), None
-    survey = await _survey(config)
+    try:
+        survey = await _survey(config)
+    except (OSError, ValueError) as error:
+        os.close(lock_fd)
+        return Fingerprint(usable=False, reason=f"the host can't be surveyed: {error}"), None
     tree = _tree(config)
     tree.open()
     mode = choose(survey, tree.missing, first_id=config.first_id)
@@ -103,8 +108,7 @@ def _lock(config: LocalConfig) -> int:
 
 def _tree(config: LocalConfig) -> Tree:
     """Return the control groups of this driver, named after its directory: several drivers share a host."""
-    instance = hashlib.sha256(os.fsencode(config.state_dir.resolve())).hexdigest()[:12]
-    return Tree(cgroup_layout.detect(), instance, parent="" if os.geteuid() == 0 else None)
+    return Tree(cgroup_layout.detect(), state_digest(config.state_dir), parent="" if os.geteuid() == 0 else None)
 
 
 async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -> Parts:
@@ -118,11 +122,14 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
     watches = Watches()
     zygote = Zygote(watches.tell, str(config.state_dir / "zygote.log"))
     await zygote.start()
+    removal = Removal(mode, zygote)
+    for directory in cells.unclaimed():
+        await removal.remove(directory)
 
     async def make(kind: Kind) -> Prepared:
         cell = cells.make(kind.disk_bytes)
         try:
-            plan = plans.sandbox_plan(config, mode, cell, kind.base, cells.group(cell), _PREPARED_HOSTNAME)
+            plan = plans.sandbox_plan(config, mode, cell, kind.base, cells.group(cell), plans.Identity())
             await zygote.start()
             build = zygote.order(plan, str(cell.record))
             await asyncio.shield(build)
@@ -134,7 +141,8 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
     async def drop(cell: Cell) -> None:
         await reaper.end(cell, cells.group(cell))
         await reaper.remove_group(cells.group(cell))
-        await asyncio.to_thread(cells.discard, cell)
+        await removal.remove_cell(cell)
+        cells.free(cell)
 
     # The host's name can be changed afterwards by root only, and under rules there is nothing to prepare.
     prepared = config.prepared if mode.way is Way.NAMESPACES else 0
@@ -146,7 +154,7 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
         best_effort=True,
         limits=mode.limits,
     )
-    return Parts(mode, capabilities, tree, cells, sources, reaper, watches, zygote, stock, lock_fd)
+    return Parts(mode, capabilities, tree, cells, sources, reaper, removal, watches, zygote, stock, lock_fd)
 
 
 def _source_kinds(mode: Mode) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,12 +31,24 @@ _DAEMON_LIMITS: Final = 64
 """Processes and threads that execd itself needs, beyond those that a spec allows."""
 
 
-def sandbox_plan(config: LocalConfig, mode: Mode, cell: Cell, base: Base, group: Group, hostname: str) -> SandboxPlan:
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What of a sandbox goes into the building of its cell."""
+
+    hostname: str = "sandbox"
+    pids: int | None = None
+
+
+def sandbox_plan(
+    config: LocalConfig, mode: Mode, cell: Cell, base: Base, group: Group, identity: Identity
+) -> SandboxPlan:
     """Return what a cell is built from."""
     uids, gids = mode.maps(cell.slot)
+    # Where no group limits processes, those of each user are: better than nothing.
+    processes = None if "pids" in mode.limits or identity.pids is None else identity.pids + _DAEMON_LIMITS
     return SandboxPlan(
         name=cell.name,
-        hostname=hostname,
+        hostname=identity.hostname,
         rootfs=None if mode.way is Way.RULES else _rootfs(config, mode, cell, base),
         landlocked=_landlocked(cell, base) if mode.way is Way.RULES else None,
         uids=uids,
@@ -43,6 +56,7 @@ def sandbox_plan(config: LocalConfig, mode: Mode, cell: Cell, base: Base, group:
         rootless=mode.way is Way.ROOTLESS,
         newuidmap=mode.newuidmap,
         groups=group.by_mount(),
+        processes=processes,
     )
 
 
@@ -61,9 +75,9 @@ def _rootfs(config: LocalConfig, mode: Mode, cell: Cell, base: Base) -> Rootfs:
 
 def _landlocked(cell: Cell, base: Base) -> Landlocked:
     return Landlocked(
-        directory=str(cell.directory / "root"),
+        directory=str(cell.private),
         read_only=(*_PUBLIC, *(bind.source for bind in base.binds)),
-        read_write=(str(cell.directory / "root"), str(cell.run), *_PUBLIC_DEVICES),
+        read_write=(str(cell.private), str(cell.run), *_PUBLIC_DEVICES),
     )
 
 
@@ -96,8 +110,8 @@ def init_plan(launch: Launch, mode: Mode, cell: Cell, base: Base) -> Mapping[str
     if login := _login(launch, mode, cell, base):
         plan["login"] = login
     if mode.way is Way.RULES:
-        private = str(cell.directory / "root")
-        plan |= {"listen": f"unix:{cell.run}/execd.sock", "spool_dir": f"{private}/tmp"}
+        private = str(cell.private)
+        plan |= {"listen": f"unix:{cell.run}/execd.sock", "spool_dir": f"{private}/tmp", "one_user": True}
         plan["env"] = {"HOME": f"{private}/home", "TMPDIR": f"{private}/tmp", **plan["env"]}
     return plan
 
@@ -108,7 +122,7 @@ def _login(launch: Launch, mode: Mode, cell: Cell, base: Base) -> dict[str, Any]
     if mode.ids == 1:
         login = {"uid": 0, "gid": 0, "name": "root", "home": "/home/sandbox", "cwd": "/home/sandbox"}
     if mode.way is Way.RULES:
-        private = str(cell.directory / "root")
+        private = str(cell.private)
         uids, gids = mode.maps(cell.slot)
         login = {"uid": uids[0].outside, "gid": gids[0].outside, "name": "sandbox"}
         login |= {"home": f"{private}/home", "cwd": private}

@@ -14,12 +14,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from arenero.errors import FailedPrecondition, ResourceExhausted, Unavailable
 from arenero.isolation import frames
+from arenero.isolation.namespaces import IdMap
 from arenero.isolation.plan import SandboxPlan
 
 _MODULE: Final = "arenero.execd.zygote"
@@ -86,7 +87,7 @@ class Zygote:
         environment |= {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "GRPC_ENABLE_FORK_SUPPORT": "0"}
         with open(self._log_path, "ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", _MODULE, "--fd", str(theirs.fileno())],
+                [sys.executable, "-P", "-s", "-m", _MODULE, "--fd", str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -133,6 +134,19 @@ class Zygote:
         """
         message = {"do": "enter", "id": built.order_id, "plan": plan, "rename": rename}
         await self._open_line().ask(built.order_id, message)
+
+    async def remove(self, path: str, uids: Sequence[IdMap], gids: Sequence[IdMap], *, newuidmap: bool) -> None:
+        """Remove a directory as root of a user namespace with these maps, as an ordinary user must.
+
+        Raises:
+            FailedPrecondition: Something of it can't be removed.
+            Unavailable: The zygote is gone.
+        """
+        await self.start()
+        order_id = f"remove.{next(self._orders)}"
+        message = {"do": "remove", "id": order_id, "path": path, "newuidmap": newuidmap}
+        message |= {"uids": [asdict(run) for run in uids], "gids": [asdict(run) for run in gids]}
+        await self._open_line().ask(order_id, message)
 
     def _open_line(self) -> _Line:
         if self._line is None or self._line.closed:
