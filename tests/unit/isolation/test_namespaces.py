@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arenero.isolation.namespaces import IdMap, Namespace, format_map, to_outside
+from arenero.isolation.namespaces import IdMap, Namespace, find_range, format_map, to_outside
 from arenero.isolation.seccomp import NAMESPACE_FLAGS
 
 MAPS = (IdMap(0, 1000, 1), IdMap(1, 100_000, 65_535))
@@ -36,3 +38,18 @@ def test_the_filter_knows_all_kinds() -> None:
     for kind in Namespace:
         every |= kind
     assert every == NAMESPACE_FLAGS
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("other:1:2\nann:100000:65536\nann:900000:1\n", IdMap(1, 100_000, 65_536)),
+        ("1000:200000:10\n", IdMap(1, 200_000, 10)),
+        ("ann:x:65536\nann:1\n\nann:5:0\n", None),
+        ("", None),
+    ],
+)
+def test_granted_ranges_are_found_by_name_or_number(tmp_path: Path, text: str, found: IdMap | None) -> None:
+    (tmp_path / "subuid").write_text(text)
+    assert find_range(str(tmp_path / "subuid"), ["1000", "ann"]) == found
+    assert find_range(str(tmp_path / "none"), ["ann"]) is None

@@ -273,6 +273,8 @@ class Builder:
         assert landlocked is not None
         os.chdir(landlocked.directory)
         if os.geteuid() == 0 and self._plan.uids:
+            # While the right to is there: another user has it no more.
+            capabilities.bound(frozenset())
             confinement.become(self._plan.uids[0].outside, self._plan.gids[0].outside)
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         confinement.hide()

@@ -106,11 +106,19 @@ def keep_only(names: frozenset[str]) -> None:
     """
     mask = mask_of(names)
     _clear_ambient()
-    effective, permitted, _ = read()
-    if effective >> NUMBERS["SETPCAP"] & 1:
-        _drop_from_bounding(~mask)
-        syscalls.prctl(syscalls.PR_SET_SECUREBITS, _NO_ROOT | _NO_ROOT_LOCKED)
+    bound(names)
+    _, permitted, _ = read()
     write(mask & permitted, mask & permitted, 0)
+
+
+def bound(names: frozenset[str]) -> bool:
+    """Let this thread, and all it becomes, never gain another capability than these; False without CAP_SETPCAP."""
+    effective, _, _ = read()
+    if not effective >> NUMBERS["SETPCAP"] & 1:
+        return False
+    _drop_from_bounding(~mask_of(names))
+    syscalls.prctl(syscalls.PR_SET_SECUREBITS, _NO_ROOT | _NO_ROOT_LOCKED)
+    return True
 
 
 def drop_all() -> None:

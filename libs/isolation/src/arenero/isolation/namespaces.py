@@ -103,11 +103,13 @@ def make_user_namespace(uids: Sequence[IdMap], gids: Sequence[IdMap]) -> int:
         return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
 
 
-def granted_ranges(user: str = "") -> tuple[IdMap | None, IdMap | None]:
-    """Return the first range of /etc/subuid and of /etc/subgid for a user (default: this one), mapped to 1 and up."""
-    entry = pwd.getpwuid(os.getuid()) if not user else pwd.getpwnam(user)
-    names = (entry.pw_name, str(entry.pw_uid))
-    return _granted("/etc/subuid", names), _granted("/etc/subgid", names)
+def granted_ranges() -> tuple[IdMap | None, IdMap | None]:
+    """Return this user's first range of /etc/subuid and of /etc/subgid, mapped to 1 and up."""
+    uid = os.getuid()
+    names = [str(uid)]
+    with contextlib.suppress(KeyError):
+        names.append(pwd.getpwuid(uid).pw_name)
+    return find_range("/etc/subuid", names), find_range("/etc/subgid", names)
 
 
 def has_newuidmap() -> bool:
@@ -144,7 +146,8 @@ def probe(kind: Namespace, *, inside_user_namespace: bool = False) -> str:
         return error.strerror or str(error)
 
 
-def _granted(path: str, names: tuple[str, ...]) -> IdMap | None:
+def find_range(path: str, names: Sequence[str]) -> IdMap | None:
+    """Return the first range that a file like /etc/subuid grants to one of the names, mapped to 1 and up."""
     try:
         with open(path, encoding="utf-8", errors="replace") as lines:
             rows = [line.strip().split(":") for line in lines]
