@@ -89,7 +89,7 @@ async def test_slow_writer_of_requests_is_stopped_too(stage: Stage) -> None:
         await asyncio.Event().wait()
 
     stage.execd.scripts["Write"] = deaf
-    call = stage.channel.stream_stream("/arenero.api.execd.v1.FileService/Write")(metadata=stage.metadata())
+    call: Any = stage.channel.stream_stream("/arenero.api.execd.v1.FileService/Write")(metadata=stage.metadata())
     written = 0
 
     async def write() -> None:

@@ -58,7 +58,7 @@ async def test_client_stream_is_passed_on_and_its_end_too(stage: Stage) -> None:
         await context.write(repr(sizes).encode())
 
     stage.execd.scripts["Write"] = count
-    call = stage.channel.stream_unary(WRITE)(metadata=stage.metadata())
+    call: Any = stage.channel.stream_unary(WRITE)(metadata=stage.metadata())
     for size in (1, 0, 100_000):
         await call.write(bytes(size))
     await call.done_writing()
