@@ -22,13 +22,19 @@ from arenero.isolation import capabilities, syscalls
 
 DAEMON_ID: Final = 65_533
 """User and group id of execd itself, where the sandbox has that many."""
+INIT_NAME: Final = "arenero-init"
+"""What `ps` calls init, and a child of it that has not got to its program yet."""
 _PR_SET_KEEPCAPS: Final = 8
 
 
 def harden(plan: InitPlan) -> None:
     """Prepare this process to be init."""
-    syscalls.set_process_name("arenero-init")
-    syscalls.close_all_but(frozenset({0, 1, 2, *descriptors(plan)}))
+    syscalls.set_process_name(INIT_NAME)
+    kept = descriptors(plan)
+    syscalls.close_all_but(frozenset({0, 1, 2, *kept}))
+    for fd in kept:
+        # They came by inheritance, and no exec may inherit them.
+        os.set_inheritable(fd, False)
     if os.getpid() != 1:
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     if own_id(plan) is not None:

@@ -270,6 +270,7 @@ class Exec:
         now_ns = time.time_ns()
         self.state = State.ENDED
         self._close_descriptors()
+        self.record.close()
         self.ended = Ended(failure=failure, cause=Cause.START_FAILED, started_ns=now_ns, ended_ns=now_ns)
         self._link.release(self.key)
         self.begun.set()

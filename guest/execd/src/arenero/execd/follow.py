@@ -17,7 +17,7 @@ from typing import Final
 from arenero.errors import InvalidArgument
 from arenero.execd.execution import Exec
 from arenero.execd.outcome import Ended
-from arenero.execd.output import CHUNK_BYTES, Chunk, Gap, Reader, Stream
+from arenero.execd.output import CHUNK_BYTES, Chunk, Gap, Reader, Retention, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,10 @@ class StdinBroken:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to begin: at `offsets`, or `last_bytes` before the present end; else with the oldest bytes kept."""
+    """Where to begin: at `offsets`, or `last_bytes` before the present end; else with the first byte.
+
+    What is not kept any more from there on comes as a gap; but of output that is discarded, nothing before now counts.
+    """
 
     offsets: Mapping[Stream, int] = field(default_factory=dict)
     last_bytes: int | None = None
@@ -49,7 +52,8 @@ class Place:
         Raises:
             InvalidArgument: An offset is past the end of what was written.
         """
-        ends, kept = exec_.record.offsets(), exec_.record.first_kept()
+        ends = exec_.record.offsets()
+        discards = exec_.spec.output.retention is Retention.DISCARD
         places: dict[Stream, int] = {}
         for stream, end in ends.items():
             if self.streams and stream not in self.streams:
@@ -57,15 +61,15 @@ class Place:
             if self.last_bytes is not None:
                 places[stream] = max(0, end - self.last_bytes)
                 continue
-            places[stream] = self.offsets.get(stream, kept[stream])
+            places[stream] = self.offsets.get(stream, end if discards else 0)
             if places[stream] > end:
                 message = f"is {places[stream]} for {stream.name.lower()}, but only {end} bytes were written"
                 raise InvalidArgument(message, reason="OFFSET_PAST_END", field="offsets")
         return places
 
 
-FROM_OLDEST: Final = Place()
-FROM_NOW: Final = Place(last_bytes=0)
+FROM_START: Final = Place(dict.fromkeys(Stream, 0))
+"""The first byte, whatever the retention: for who has started the exec."""
 Frame = Chunk | Gap | Beat | StdinBroken | Ended
 
 

@@ -57,6 +57,8 @@ def main(plan: InitPlan, serve: Callable[[InitPlan, socket.socket], int]) -> NoR
             os.close(signals)
             daemon.run_server(plan, theirs, serve)
         theirs.close()
+        if plan.ready_fd >= 0:
+            os.close(plan.ready_fd)
         gc.freeze()
         code = Init(plan, cgroups, server, ours, signals).run()
     except BaseException:  # noqa: BLE001 - process 1 must end with its own code, and say why

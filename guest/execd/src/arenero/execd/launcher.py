@@ -70,21 +70,23 @@ class Launcher:
     @contextlib.contextmanager
     def _as_user(self, launch: Launch) -> Iterator[None]:
         own = self._own
-        changes = (launch.uid, launch.gid) != (own.uid, own.gid) or launch.groups not in (None, own.groups)
         try:
-            if changes:
+            if (launch.uid, launch.gid) != (own.uid, own.gid) or launch.groups not in (None, own.groups):
                 steps.set_ids(launch, own.uid, own.gid)
             capabilities.write(0, own.permitted, own.inheritable)
             steps.enter(launch)
             yield
         finally:
-            capabilities.write(own.permitted, own.permitted, own.inheritable)
-            if changes:
-                os.setresuid(own.uid, own.uid, own.uid)
-                os.setresgid(own.gid, own.gid, own.gid)
-                if launch.groups is not None:
-                    os.setgroups(own.groups)
-            os.fchdir(self._root_fd)
+            self._return_to(own)
+
+    def _return_to(self, own: _Own) -> None:
+        """Be init again, from wherever a launch got to."""
+        capabilities.write(own.permitted, own.permitted, own.inheritable)
+        os.setresuid(own.uid, own.uid, own.uid)
+        os.setresgid(own.gid, own.gid, own.gid)
+        if tuple(os.getgroups()) != own.groups:
+            os.setgroups(own.groups)
+        os.fchdir(self._root_fd)
 
     def _spawn(self, launch: Launch, fds: tuple[int, ...]) -> int:
         moved = [step("stdio", fcntl.fcntl, fd, fcntl.F_DUPFD_CLOEXEC, ABOVE_TARGETS) for fd in fds]

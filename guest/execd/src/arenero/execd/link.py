@@ -7,18 +7,25 @@ be cancelled half way. When init is gone there is nothing left to serve, and `on
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import itertools
+import os
+import signal
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from arenero.errors import Unavailable
-from arenero.execd import control
+from arenero.execd import control, procfs
 from arenero.execd.control import Kind, Message, Outbox
+from arenero.execd.daemon import INIT_NAME
 from arenero.execd.launch import Fault, Launch, Limits
 
 _BATCH: Final = 64
 _RETRY_S: Final = 0.005
+LAUNCH_TIMEOUT_S: Final = 5.0
+"""A launch that takes longer hangs on a file system that doesn't answer, or on a file that someone holds a lease on."""
 Body = Mapping[str, Any]
 
 
@@ -45,6 +52,10 @@ class InitLink:
         self._outbox = Outbox(sock)
         self._numbers = itertools.count(1)
         self._execs: dict[int, ExecEvents] = {}
+        self._launching: dict[int, None] = {}
+        """Keys that init has not answered yet. It answers in order, so it is at the first one."""
+        self._hung: set[int] = set()
+        self._watchdog: asyncio.TimerHandle | None = None
         self._questions: dict[int, asyncio.Future[Body]] = {}
         self.on_stopping: Callable[[str, float], None] = lambda reason, grace_s: None
         """Called when init begins to end the sandbox."""
@@ -60,6 +71,9 @@ class InitLink:
     def spawn(self, key: int, launch: Launch, limits: Limits, fds: tuple[int, ...], events: ExecEvents) -> None:
         """Have a process started; the descriptors are closed here once they are sent."""
         self._execs[key] = events
+        self._launching[key] = None
+        if self._watchdog is None:
+            self._arm_watchdog()
         if limits:
             self._send(Message(Kind.LIMIT, key, limits.to_body()))
         self._send(Message(Kind.SPAWN, key, launch.to_body(), fds))
@@ -129,7 +143,39 @@ class InitLink:
             if not future.done():
                 future.set_result(message.body)
         elif events := self._execs.get(message.key):
-            _tell(events, message)
+            self._tell(events, message)
+
+    def _tell(self, events: ExecEvents, message: Message) -> None:
+        body = message.body
+        if message.kind is Kind.EXITED:
+            events.on_exited(body)
+            return
+        self._launching.pop(message.key, None)
+        self._arm_watchdog()
+        if message.kind is Kind.START_FAILED:
+            events.on_start_failed(Fault.from_body(body))
+        elif message.key in self._hung:
+            # Killed on the way to its program, which init can't tell from a program that was killed.
+            self._hung.discard(message.key)
+            self.release(message.key)
+            events.on_start_failed(Fault("execve", errno.ETIMEDOUT))
+        else:
+            events.on_started(body["pid"], body["cgroup"])
+
+    def _arm_watchdog(self) -> None:
+        if self._watchdog:
+            self._watchdog.cancel()
+        self._watchdog = self._loop.call_later(LAUNCH_TIMEOUT_S, self._end_hung_launch) if self._launching else None
+
+    def _end_hung_launch(self) -> None:
+        """Kill the child that init waits for: while that can't get to its program, init does nothing else."""
+        init = os.getppid()
+        for stat in procfs.processes():
+            if stat.parent == init and stat.name == INIT_NAME:
+                self._hung.add(next(iter(self._launching)))
+                with contextlib.suppress(OSError):
+                    os.kill(stat.pid, signal.SIGKILL)
+        self._arm_watchdog()
 
     def _lose(self) -> None:
         self.lost = True
@@ -140,12 +186,3 @@ class InitLink:
                 future.exception()
         self._questions.clear()
         self.on_lost()
-
-
-def _tell(events: ExecEvents, message: Message) -> None:
-    if message.kind is Kind.STARTED:
-        events.on_started(message.body["pid"], message.body["cgroup"])
-    elif message.kind is Kind.START_FAILED:
-        events.on_start_failed(Fault.from_body(message.body))
-    elif message.kind is Kind.EXITED:
-        events.on_exited(message.body)

@@ -136,6 +136,7 @@ _EXEC_ERRNOS: Final = {
     errno.ETXTBSY: (FailureKind.NOT_EXECUTABLE, "it is open for writing"),
     errno.ELIBBAD: (FailureKind.BAD_INTERPRETER, "its interpreter is damaged"),
     errno.EACCES: (FailureKind.NOT_EXECUTABLE, "it may not be executed by this user"),
+    errno.ETIMEDOUT: (FailureKind.NOT_EXECUTABLE, "its file can't be read: the file system doesn't answer"),
     errno.EPERM: (FailureKind.PERMISSION, "the sandbox doesn't allow it"),
 }
 

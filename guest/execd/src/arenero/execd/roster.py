@@ -16,12 +16,13 @@ from typing import Any, Final
 from arenero.execd import control
 from arenero.execd.cgroups import ExecCgroups
 from arenero.execd.control import Kind, Message
-from arenero.execd.launch import Fault, Launch, Limits
+from arenero.execd.launch import Launch, Limits
 from arenero.execd.launcher import Launcher
-from arenero.execd.steps import Failed
+from arenero.execd.steps import Failed, step
 
 _COLLECTED_AT_ONCE: Final = 512
 _MAX_RSS: Final = 2
+NO_LIMITS: Final = Limits()
 
 
 @dataclass(slots=True)
@@ -62,13 +63,12 @@ class Roster:
         """Launch an exec and tell how that went."""
         cgroup = self._cgroups.take()
         try:
-            self._cgroups.limit(cgroup, self._limits.pop(message.key, NO_LIMITS))
+            step("cgroup", self._cgroups.limit, cgroup, self._limits.pop(message.key, NO_LIMITS))
             with self._cgroups.inside(cgroup) as enclosed:
                 pid = self._launcher.launch(Launch.from_body(message.body), message.fds)
         except Failed as failed:
-            self._fail(message.key, cgroup, failed.fault)
-        except OSError as error:
-            self._fail(message.key, cgroup, Fault("cgroup", error.errno or 0))
+            self._cgroups.give_back(cgroup)
+            self._tell(Message(Kind.START_FAILED, message.key, failed.fault.to_body()))
         else:
             entry = Entry(message.key, pid, cgroup if enclosed else "", enclosed)
             self._entries[message.key] = self._by_pid[pid] = entry
@@ -115,13 +115,6 @@ class Roster:
         if alone:
             self._cgroups.give_back(entry.cgroup)
             entry.cgroup = ""
-
-    def _fail(self, key: int, cgroup: str, fault: Fault) -> None:
-        self._cgroups.give_back(cgroup)
-        self._tell(Message(Kind.START_FAILED, key, fault.to_body()))
-
-
-NO_LIMITS: Final = Limits()
 
 
 def _own_usage(usage: Any) -> list[float]:

@@ -46,10 +46,14 @@ class Input:
     async def write(self, offset: int, data: bytes) -> None:
         """Hand bytes over and wait until they are taken; `acknowledged` is true at any moment of it.
 
+        Once the input is closed, all bytes are dropped: `broken` says so.
+
         Raises:
             InvalidArgument: Bytes between the acknowledged ones and these are missing.
         """
         async with self._turn:
+            if self.closed:
+                return
             if offset > self.acknowledged:
                 message = f"is {offset}, but bytes are missing from {self.acknowledged} on"
                 raise InvalidArgument(message, reason="STDIN_OFFSET", field="offset")

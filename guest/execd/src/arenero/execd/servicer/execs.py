@@ -12,7 +12,7 @@ from arenero.api.execd.v1 import exec_service_pb2_grpc as api_grpc
 from arenero.errors import FailedPrecondition
 from arenero.execd import inventory
 from arenero.execd.execution import Exec
-from arenero.execd.follow import FROM_NOW, FROM_OLDEST, Follower, Place
+from arenero.execd.follow import FROM_START, Follower, Place
 from arenero.execd.hello import GENERATION, VERSION, Greeting
 from arenero.execd.outcome import Cause, Ended
 from arenero.execd.processes import Processes
@@ -85,7 +85,7 @@ class ExecServicer(api_grpc.ExecServiceServicer):
         try:
             if exec_.pid:
                 yield api.RunResponse(started=frames.started(exec_, repeated=repeated))
-            place = Place(offsets) if repeated else FROM_OLDEST
+            place = Place(offsets) if repeated else FROM_START
             with Follower(exec_, place.resolve(exec_), beat_s) as follower:
                 while (frame := await follower.next()) is not None:
                     delivered = isinstance(frame, Ended)
@@ -153,11 +153,10 @@ class ExecServicer(api_grpc.ExecServiceServicer):
         exec_.resize(size_of(request.size, "size"))
         return api.ResizeResponse()
 
-    async def WriteStdin(  # noqa: N802
+    def WriteStdin(  # noqa: N802
         self, requests: AsyncIterator[api.WriteStdinRequest], context: Context
     ) -> AsyncIterator[api.WriteStdinResponse]:
-        async for answer in write_stdin(self._processes, requests):
-            yield answer
+        return write_stdin(self._processes, requests)
 
     async def CloseStdin(  # noqa: N802
         self, request: api.CloseStdinRequest, context: Context
@@ -165,11 +164,10 @@ class ExecServicer(api_grpc.ExecServiceServicer):
         await self._processes.get(exec_id_of(request.exec_id)).input.end()
         return api.CloseStdinResponse()
 
-    async def Interact(  # noqa: N802
+    def Interact(  # noqa: N802
         self, requests: AsyncIterator[api.InteractRequest], context: Context
     ) -> AsyncIterator[api.InteractResponse]:
-        async for answer in Interaction(self._processes, requests).run(_traceparent(context)):
-            yield answer
+        return Interaction(self._processes, requests).run(_traceparent(context))
 
     async def Forget(self, request: api.ForgetRequest, context: Context) -> api.ForgetResponse:  # noqa: N802
         self._processes.forget(exec_id_of(request.exec_id))
@@ -227,5 +225,5 @@ def _place_of(request: api.AttachRequest) -> Place:
     if kind == "last_bytes":
         return Place(last_bytes=request.last_bytes, streams=streams)
     if kind == "now" and request.now:
-        return Place(last_bytes=FROM_NOW.last_bytes, streams=streams)
+        return Place(last_bytes=0, streams=streams)
     return Place(streams=streams)

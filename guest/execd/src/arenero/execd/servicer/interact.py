@@ -14,7 +14,7 @@ from typing import Final
 from arenero.api.execd.v1 import exec_service_pb2 as api
 from arenero.errors import Conflict, FailedPrecondition, PermissionDenied
 from arenero.execd.execution import Exec, Writer
-from arenero.execd.follow import FROM_OLDEST, Follower, Place, StdinBroken
+from arenero.execd.follow import FROM_START, Follower, Place, StdinBroken
 from arenero.execd.outcome import Cause, Ended
 from arenero.execd.processes import Processes
 from arenero.execd.servicer import frames
@@ -29,6 +29,7 @@ from arenero.execd.servicer.fields import (
 )
 from arenero.execd.servicer.specs import size_of, spec_of
 from arenero.execd.spec import OnDisconnect
+from arenero.host.tasks import TaskScope
 
 _QUEUED_INPUTS: Final = 64
 
@@ -47,7 +48,7 @@ class Interaction:
         self._detached = False
         self._error: Exception | None = None
         self._beat_s: float | None = None
-        self._place = FROM_OLDEST
+        self._place = FROM_START
 
     async def run(self, traceparent: str) -> AsyncIterator[api.InteractResponse]:
         """Yield the frames of the stream."""
@@ -58,16 +59,14 @@ class Interaction:
                 yield self._opening(exec_)
             with Follower(exec_, self._place.resolve(exec_), self._beat_s) as follower:
                 self._follower = follower
-                async with asyncio.TaskGroup() as group:
-                    listener = group.create_task(self._listen(exec_), name="interact.listen")
-                    feeder = group.create_task(self._feed(exec_), name="interact.feed")
+                async with TaskScope("interact") as scope:
+                    scope.spawn("listen", self._listen(exec_))
+                    scope.spawn("feed", self._feed(exec_))
                     while (frame := await follower.next()) is not None:
                         ended = isinstance(frame, Ended)
                         yield frames.interact_response(frame)
                         if ended:
                             break
-                    listener.cancel()
-                    feeder.cancel()
         finally:
             self._leave(exec_, ended=ended)
         if self._error is not None and not ended:
@@ -93,6 +92,8 @@ class Interaction:
             raise invalid("start.spec", "is missing")
         self._beat_s = heartbeat_of(request)
         exec_, self._repeated = self._processes.start(exec_id, spec_of(request.spec), traceparent)
+        if self._repeated:
+            self._place = Place()
         self._started = True
         await exec_.begun.wait()
         self._take_terminal(exec_, takeover=False)
