@@ -96,7 +96,13 @@ def gateway_config() -> GatewayConfig:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, gateway_config: GatewayConfig) -> AsyncIterator[Stage]:
+def with_events() -> bool:
+    """Whether the gateway may change NATS's users."""
+    return True
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, gateway_config: GatewayConfig, with_events: bool) -> AsyncIterator[Stage]:
     async with AsyncExitStack() as stack:
         nats = await stack.enter_async_context(guarded_nats(tmp_path))
         platform = await stack.enter_async_context(nats.connected("lifecycle"))
@@ -109,7 +115,7 @@ async def stage(tmp_path: Path, gateway_config: GatewayConfig) -> AsyncIterator[
             otlp=f"unix:{tmp_path}/otlp.sock",
             services=ServicesConfig(f"unix:{tmp_path}/lifecycle.sock", snapshot="", warmpool="", vault=""),
             bootstrap=BootstrapConfig(tmp_path / "admin.key"),
-            events=EventsConfig(nats.files.directory, nats.server.pid_path),
+            events=EventsConfig(nats.files.directory, nats.server.pid_path) if with_events else EventsConfig(),
             bus=nats.bus_config("gateway"),
         )
         gateway = await stack.enter_async_context(running(wiring.build(config)))

@@ -167,7 +167,8 @@ def _assemble(tools: _Tools, keys: _Keys, ways: _Ways) -> Service:
         await keys.projection.wait_ready()
         await ensure_key(config.bootstrap, keys.keyring, keys.ledger, tools.clock)
         await http.wait_listening()
-        await _show_health(public, Backend.EXECD, serving=True)
+        for backend in ways.door.backends:
+            await _show_health(public, backend, backend is Backend.EXECD or backends.serving.get(backend.value, False))
 
     async def sweep() -> None:
         while True:

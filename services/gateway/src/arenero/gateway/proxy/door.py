@@ -25,6 +25,11 @@ class Door(grpc.GenericRpcHandler):
         self._books = books
 
     @property
+    def backends(self) -> list[Backend]:
+        """Who is behind."""
+        return list(self._destinations)
+
+    @property
     def services(self) -> list[str]:
         """Full names of the services that are reached through here."""
         return [service.name for service in PUBLIC.values() if service.backend in self._destinations]
