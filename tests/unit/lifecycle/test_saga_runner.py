@@ -25,7 +25,7 @@ from arenero.model.record import SandboxRecord
 from arenero.model.spec import SandboxSpec
 from arenero.model.states import SandboxState as S
 from arenero.model.time import to_unix_ns
-from arenero.runtime.driver import StepSpan
+from arenero.runtime.driver import Created, Launch, StepSpan
 from tests.unit.lifecycle.kit import CALLER, LoopClock, World, make_world, request
 
 
@@ -183,9 +183,19 @@ def parent_name(span: ReadableSpan, found: dict[str, ReadableSpan]) -> str | Non
 
 async def test_the_work_is_part_of_the_callers_trace(world: World, spans: InMemorySpanExporter) -> None:
     tracer = TracerProvider().get_tracer("caller")
+    launches: list[Launch] = []
+    create = world.driver.create
+
+    async def note(launch: Launch) -> Created:
+        launches.append(launch)
+        return await create(launch)
+
+    world.driver.create = note  # type: ignore[method-assign]
     async with world.run():
         with tracer.start_as_current_span("caller") as caller:
             await world.create()
     trace_ids = {span.context.trace_id for span in spans.get_finished_spans() if span.context}
     assert trace_ids == {caller.get_span_context().trace_id}
+    [launch] = launches
+    assert launch.traceparent.split("-")[1] == f"{caller.get_span_context().trace_id:032x}"
     assert trace.get_current_span() is trace.INVALID_SPAN

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
 from arenero.errors import FailedPrecondition, Unsupported
 from arenero.lifecycle.drivers import Drivers
 from arenero.lifecycle.execd import Execd, clamp_spans
@@ -30,6 +32,8 @@ from arenero.model.spec import hostname_of
 from arenero.model.states import SandboxState
 from arenero.model.time import Clock, to_unix_ns
 from arenero.runtime.driver import Driver, Freezer, Launch, StepSpan
+
+_propagator: Final = TraceContextTextMapPropagator()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,8 @@ def launch_for(tools: Tools, record: SandboxRecord) -> Launch:
     left_s = None
     if record.expires_at is not None:
         left_s = max((record.expires_at - tools.clock.now()).total_seconds(), 0.0) + tools.lease_slack_s
+    carrier: dict[str, str] = {}
+    _propagator.inject(carrier)
     return Launch(
         sandbox_id=record.id,
         tenant=record.tenant,
@@ -188,6 +194,7 @@ def launch_for(tools: Tools, record: SandboxRecord) -> Launch:
         execd_public_key=tools.execd_public_key,
         ttl_s=left_s,
         env={**record.spec.env, "ARENERO_SANDBOX_ID": record.id},
+        traceparent=carrier.get("traceparent", ""),
     )
 
 
