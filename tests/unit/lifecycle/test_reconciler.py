@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arenero.errors import FailedPrecondition, Unavailable
+from arenero.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 from arenero.lifecycle.keys import key_of
 from arenero.lifecycle.records import Change
 from arenero.lifecycle.sandboxes import Until
@@ -204,7 +204,7 @@ async def test_everything_heard_twice_changes_nothing(world: World) -> None:
         await settle(world)
         assert await world.facts(record.id) == [
             *("requested", "progressed", "progressed", "started"),
-            *("pausing", "paused", "resuming", "resumed"),
+            *("pausing", "progressed", "paused", "resuming", "resumed"),
             *("stopping", "progressed", "terminated"),
         ]
         assert set(Counter(world.driver.calls).values()) == {1}
@@ -291,6 +291,29 @@ async def test_a_renewal_reaches_execd_and_moves_the_end(timed_world: World) -> 
         await asyncio.sleep(3000)
         assert (await world.read(record)).state is S.RUNNING
         await world.until(record, S.TERMINATED, timeout_s=700)
+
+
+@pytest.mark.looptime
+async def test_execd_has_no_deadline_while_it_stands_still(timed_world: World) -> None:
+    """Its clock goes on: with a deadline that passed meanwhile it would end the sandbox as it wakes."""
+    world = timed_world
+    async with world.run() as lifecycle:
+        record = await world.create(ttl_s=60.0)
+        await lifecycle.sandboxes.pause(CALLER, record.id, "freeze")
+        await lifecycle.sandboxes.renew(CALLER, record.id, until(3600.0))
+        await asyncio.sleep(600)
+        assert [ttl_s for _, _, ttl_s in world.execd.leases] == [None]
+        await lifecycle.sandboxes.resume(CALLER, record.id)
+        await asyncio.sleep(1)
+        _, last = [ttl_s for _, _, ttl_s in world.execd.leases]
+        assert last == pytest.approx(3000 + lifecycle.config.lifetime.lease_slack_s, abs=1)
+
+
+async def test_an_execd_that_cannot_be_told_does_not_prevent_a_pause(world: World) -> None:
+    world.execd.lease_errors.append(DeadlineExceeded("it hangs"))
+    async with world.run() as lifecycle:
+        record = await world.create(ttl_s=60.0)
+        assert (await lifecycle.sandboxes.pause(CALLER, record.id, "freeze")).state is S.PAUSED
 
 
 @pytest.mark.looptime

@@ -370,7 +370,7 @@ async def test_a_sandbox_is_paused_and_goes_on(world: World) -> None:
             assert (await lifecycle.sandboxes.pause(CALLER, record.id, "freeze")).state is S.PAUSED
         for _ in range(2):
             assert (await lifecycle.sandboxes.resume(CALLER, record.id)).state is S.RUNNING
-        assert (await world.facts(record.id))[4:] == ["pausing", "paused", "resuming", "resumed"]
+        assert (await world.facts(record.id))[4:] == ["pausing", "progressed", "paused", "resuming", "resumed"]
 
 
 async def test_two_hundred_pauses_and_resumes_by_eight_end_running(world: World) -> None:

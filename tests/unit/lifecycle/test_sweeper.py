@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arenero.errors import NotFound, Unavailable
+from arenero.errors import FailedPrecondition, NotFound, Unavailable
 from arenero.lifecycle.keys import key_of
 from arenero.model.ids import new_sandbox_id
 from arenero.model.states import SandboxState as S
@@ -113,6 +113,18 @@ async def test_a_driver_that_is_away_does_not_end_the_sweeping(world: World) -> 
         world.driver.faults.fail("list_held", Unavailable("the daemon is away"))
         await sweep(world)
         assert world.host.ids()
+        await sweep(world)
+        assert not world.host.ids()
+
+
+@pytest.mark.parametrize("error", [Unavailable("stuck"), FailedPrecondition("busy"), ZeroDivisionError()])
+async def test_an_orphan_that_resists_does_not_protect_the_others(world: World, error: Exception) -> None:
+    async with world.run():
+        await asyncio.sleep(0.01)
+        orphans = sorted(orphan(world) for _ in range(3))
+        world.driver.faults.fail("destroy_orphan", error)
+        await sweep(world)
+        assert world.host.ids() == {orphans[0]}
         await sweep(world)
         assert not world.host.ids()
 

@@ -219,8 +219,15 @@ class Reconciler:
         if work is Work.KEEP:
             await self._keep(key, record)
         else:
-            self._stop_watching(key)
+            self._prepare_for(work, key)
             await self._runner.run(_SAGAS[work], record)
+
+    def _prepare_for(self, work: Work, key: SandboxKey) -> None:
+        """Forget what a saga makes untrue."""
+        if work in (Work.DELETE, Work.CLEAN):
+            self._stop_watching(key)
+        elif work in (Work.PAUSE, Work.RESUME):
+            self._seen[key].lease = None
 
     async def _adopt(self, key: SandboxKey, record: SandboxRecord) -> bool:
         """See that the driver knows a sandbox that this process meets for the first time; return whether to go on."""

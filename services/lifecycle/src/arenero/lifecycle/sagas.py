@@ -15,6 +15,7 @@ This module is the table; `saga_runner` walks through it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +23,7 @@ from typing import Any, Final
 
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from arenero.errors import FailedPrecondition, Unsupported
+from arenero.errors import ArenError, FailedPrecondition, Unsupported
 from arenero.lifecycle.drivers import Drivers
 from arenero.lifecycle.execd import Execd, clamp_spans
 from arenero.lifecycle.facts import Failed, Paused, Progressed, Resumed, Started, Terminated
@@ -33,6 +34,7 @@ from arenero.model.states import SandboxState
 from arenero.model.time import Clock, to_unix_ns
 from arenero.runtime.driver import Driver, Freezer, Launch, StepSpan
 
+_log = logging.getLogger(__name__)
 _propagator: Final = TraceContextTextMapPropagator()
 
 
@@ -156,6 +158,20 @@ async def undo_prepare(tools: Tools, record: SandboxRecord) -> None:
     await destroy(tools, record)
 
 
+async def release_lease(tools: Tools, record: SandboxRecord) -> Done:
+    """Have execd forget its deadline: its clock goes on while it stands still, and it would end the sandbox on waking.
+
+    Until it is told again, after the resume, only lifecycle keeps the deadline. An execd that can't be told doesn't
+    prevent the pause.
+    """
+    if record.endpoint is not None and record.expires_at is not None:
+        try:
+            await tools.execd.set_lease(record, None)
+        except ArenError as error:
+            _log.warning("lifecycle.lease.not_released", extra={"sandbox_id": record.id, "cause": repr(error)})
+    return Done()
+
+
 async def freeze(tools: Tools, record: SandboxRecord) -> Done:
     """Stop every process where it is."""
     await freezer_of(tools.drivers.of(record)).freeze(_handle(record))
@@ -263,7 +279,13 @@ CREATE: Final = Saga(
 )
 DELETE: Final = Saga("delete", SandboxState.STOPPING, (Step("stop", stop), Step("destroy", destroy)), _terminated)
 CLEAN: Final = Saga("clean", SandboxState.FAILED, (Step("destroy", destroy),), _cleaned)
-PAUSE: Final = Saga("pause", SandboxState.PAUSING, (Step("freeze", freeze, undo_freeze),), _paused, fail=_resumed)
+PAUSE: Final = Saga(
+    "pause",
+    SandboxState.PAUSING,
+    (Step("release_lease", release_lease), Step("freeze", freeze, undo_freeze)),
+    finish=_paused,
+    fail=_resumed,
+)
 RESUME: Final = Saga("resume", SandboxState.RESUMING, (Step("thaw", thaw, undo_thaw),), _resumed, fail=_paused)
 
 SAGAS: Final[Mapping[str, Saga]] = {saga.name: saga for saga in (CREATE, DELETE, CLEAN, PAUSE, RESUME)}

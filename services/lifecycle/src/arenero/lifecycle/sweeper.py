@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Final
 
@@ -68,26 +70,19 @@ class Sweeper:
             await asyncio.sleep(every_s)
 
     async def sweep(self, history_s: float) -> None:
-        """Sweep once."""
+        """Sweep once. What fails is logged and doesn't hold up the rest."""
         self._reconciler.wake_all()
         for driver in self._drivers.usable():
-            try:
+            async with _logged("lifecycle.sweep.postponed", runtime=driver.name):
                 await self.sweep_driver(driver)
-            except ArenError as error:
-                _log.warning("lifecycle.sweep.postponed", extra={"runtime": driver.name, "cause": repr(error)})
-        try:
+        async with _logged("lifecycle.purge.postponed"):
             await self.purge(history_s)
-        except ArenError as error:
-            _log.warning("lifecycle.purge.postponed", extra={"cause": repr(error)})
 
     async def sweep_driver(self, driver: Driver) -> None:
         """Destroy what a driver holds without a live record; take over what is another's by its record."""
         for sandbox_id in sorted(await driver.list_held()):
-            record = self._index.find_by_id(sandbox_id) or await self._find_in_log(sandbox_id)
-            if record is not None and record.is_live:
-                await self._reconciler.take_over(key_of(record))
-            elif record is None or not self._reconciler.is_busy(key_of(record)):
-                await self._destroy(driver, sandbox_id, record)
+            async with _logged("lifecycle.orphan.postponed", runtime=driver.name, sandbox_id=sandbox_id):
+                await self._sweep_one(driver, sandbox_id)
 
     async def purge(self, history_s: float) -> None:
         """Drop the records of sandboxes that ended long ago."""
@@ -98,6 +93,13 @@ class Sweeper:
         if over:
             _log.info("lifecycle.history.purged", extra={"records": min(len(over), MAX_PURGES)})
 
+    async def _sweep_one(self, driver: Driver, sandbox_id: SandboxId) -> None:
+        record = self._index.find_by_id(sandbox_id) or await self._find_in_log(sandbox_id)
+        if record is not None and record.is_live:
+            await self._reconciler.take_over(key_of(record))
+        elif record is None or not self._reconciler.is_busy(key_of(record)):
+            await self._destroy(driver, sandbox_id, record)
+
     async def _destroy(self, driver: Driver, sandbox_id: SandboxId, record: SandboxRecord | None) -> None:
         state = record.state.value if record else "unknown"
         _log.warning("lifecycle.orphan.destroyed", extra={"sandbox_id": sandbox_id, "state": state})
@@ -107,3 +109,14 @@ class Sweeper:
         """Ask the log for a sandbox of any tenant."""
         entry = await self._log.last(filter_of(Kind.SANDBOX, resource_id=sandbox_id))
         return self._records.take(entry).record if entry else None
+
+
+@asynccontextmanager
+async def _logged(event: str, **facts: str) -> AsyncIterator[None]:
+    """Log what fails inside, and go on: the next sweep tries again."""
+    try:
+        yield
+    except ArenError as error:
+        _log.warning(event, extra={**facts, "cause": repr(error)})
+    except Exception:  # noqa: BLE001  # a defect in one driver must not end the care for all sandboxes
+        _log.exception(event, extra=facts)
