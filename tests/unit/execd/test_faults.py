@@ -27,7 +27,7 @@ def test_errno_becomes_class_and_reason(code: int, kind: type[ArenError], reason
 
 
 def test_only_what_waiting_helps_says_when_to_try_again():
-    assert fault(OSError(errno.EIO, ""), b"a").retry_after_s == 1.0
+    assert fault(OSError(errno.EAGAIN, ""), b"a").retry_after_s == 1.0
     assert fault(OSError(errno.ENOENT, ""), b"a").retry_after_s is None
 
 

@@ -1,6 +1,7 @@
 """Blocking work in a few threads: fair, one slice ahead, and ended when nobody wants it any more."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Generator
@@ -8,6 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
+from arenero.errors import NotFound
 from arenero.execd import workers
 from arenero.execd.workers import FileWorkers
 from tests.unit.execd.filekit import ALICE, shared_directory
@@ -56,6 +58,38 @@ async def test_error_comes_after_what_came_before_it(pool: FileWorkers):
         await anext(batches)
     with pytest.raises(ValueError, match="third"):
         await pool.finish(None, failing())
+
+
+async def test_error_of_the_kernel_becomes_one_of_ours(pool: FileWorkers):
+    def failing() -> Generator[int, None, None]:
+        os.stat("/no/such")
+        yield 1
+
+    for attempt in (pool.finish(None, failing()), pool.run(None, os.stat, "/no/such")):
+        with pytest.raises(NotFound, match="/no/such") as error:
+            await attempt
+        assert error.value.reason == "FILE_NOT_FOUND"
+
+
+async def test_what_a_cancelled_caller_opened_is_released(pool: FileWorkers):
+    opening, proceed, released = threading.Event(), threading.Event(), threading.Event()
+
+    def slow() -> str:
+        opening.set()
+        proceed.wait(10)
+        return "opened"
+
+    def release(what: str) -> None:
+        assert what == "opened"
+        released.set()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(pool.acquire(None, slow, release))
+        await asyncio.to_thread(opening.wait, 5)
+        task.cancel()
+    assert not released.is_set()
+    proceed.set()
+    assert await asyncio.to_thread(released.wait, 5)
 
 
 async def test_one_slice_is_read_ahead_and_no_more(pool: FileWorkers):

@@ -51,7 +51,7 @@ _MEANINGS: Final[Mapping[int, tuple[type[ArenError], str, str]]] = {
     errno.ENOSYS: (Unsupported, "NOT_SUPPORTED_HERE", "the file system or the kernel can't do that"),
     errno.EOPNOTSUPP: (Unsupported, "NOT_SUPPORTED_HERE", "the file system or the kernel can't do that"),
     errno.ESTALE: (NotFound, "FILE_NOT_FOUND", "it is gone from its server"),
-    errno.EIO: (Unavailable, "FILE_IO_ERROR", "reading or writing failed below the file system"),
+    errno.EIO: (FailedPrecondition, "FILE_IO_ERROR", "reading or writing failed below the file system"),
 }
 
 

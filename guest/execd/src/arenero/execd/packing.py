@@ -72,7 +72,7 @@ def pack(scope: Scope, spec: PackSpec) -> Generator[Packed, None, None]:
     packer = _Packer(scope, spec)
     with scope.open_tree() as tree:
         base_fd = tree.open_directory(spec.base, "base")
-    with Tree(base_fd, base=b"", home=b"", is_confined=True) as below:
+    with Tree(base_fd, base=b"", home=b"", is_confined=True) as below, blamed_on(spec.base, "base"):
         yield from _in_pieces(packer.archive(base_fd, below), is_compressed=spec.is_compressed)
     yield PackEnd(packer.entries, tuple(packer.skipped), packer.skipped_count)
 

@@ -208,11 +208,13 @@ class Watches:
         """
         ignore = Globs(spec.ignore, "ignore")
         self._make_room()
-        tree = await self._workers.run(scope.identity, _open, scope, spec, ignore)
+        tree = await self._workers.acquire(
+            scope.identity, lambda: _open(scope, spec, ignore), lambda opened: opened.close()
+        )
         watch = Watch(spec, scope.identity, tree, self._config.watch_most_changes)
         self._watches[watch.watch_id] = watch
         try:
-            await self._workers.finish(scope.identity, tree.start())
+            await self._workers.finish(scope.identity, _blamed(tree.start(), spec.path))
         except BaseException:
             self._drop(watch)
             raise
@@ -280,6 +282,11 @@ class Watches:
         if (expiry := self._expiries.pop(watch.watch_id, None)) is not None:
             expiry.cancel()
         watch.close(self._workers)
+
+
+def _blamed(steps: Generator[None, None, None], path: bytes) -> Generator[None, None, None]:
+    with blamed_on(path):
+        yield from steps
 
 
 def _open(scope: Scope, spec: WatchSpec, ignore: Globs) -> DirectoryWatch:

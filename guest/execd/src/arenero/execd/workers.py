@@ -10,12 +10,15 @@ A stream works one slice ahead: while the event loop sends one batch, the next i
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
+from arenero.errors import ArenError
+from arenero.execd.faults import fault
 from arenero.execd.identity import Identity, acting_as
 
 SLICE_S: Final = 0.02
@@ -35,14 +38,31 @@ class FileWorkers:
         """Do one short piece of work as a user. If cancelled, it may have happened."""
         return await self.start(identity, call, *args, **kwargs)
 
+    async def acquire(self, identity: Identity | None, call: Callable[[], _T], release: Callable[[_T], Any]) -> _T:
+        """Open something as a user. If cancelled, what may have been opened is released, in a thread."""
+        opening = self.start(identity, call)
+
+        def opened(done: asyncio.Future[_T]) -> None:
+            if not done.cancelled() and done.exception() is None:
+                self.submit(lambda: release(done.result()))
+
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(opened)
+            raise
+
     def start(
         self, identity: Identity | None, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
     ) -> asyncio.Future[_T]:
         """Begin one short piece of work, to be awaited later."""
 
         def acting() -> _T:
-            with acting_as(identity):
-                return call(*args, **kwargs)
+            try:
+                with acting_as(identity):
+                    return call(*args, **kwargs)
+            except OSError as error:
+                raise _ours(error) from error
 
         return asyncio.get_running_loop().run_in_executor(self._pool, acting)
 
@@ -96,6 +116,11 @@ class FileWorkers:
             self.submit(sliced.close)
 
 
+def _ours(error: OSError) -> ArenError:
+    """Return what a caller sees of an error that nobody tied to a path of the request."""
+    return fault(error, os.fsencode(error.filename) if isinstance(error.filename, str | bytes) else b"", "")
+
+
 class _Batch(Generic[_T, _R]):
     """What one slice gave."""
 
@@ -108,6 +133,8 @@ class _Batch(Generic[_T, _R]):
         self.error: BaseException | None = None
 
     def check(self) -> None:
+        if isinstance(self.error, OSError):
+            raise _ours(self.error) from self.error
         if self.error is not None:
             raise self.error
 

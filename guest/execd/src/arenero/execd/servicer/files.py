@@ -98,7 +98,7 @@ class FileServicer(api_grpc.FileServiceServicer):
         scope = self._scope(first.open.root)
         spec = write_spec_of(first.open)
         if not first.open.upload_id:
-            upload = await self._workers.run(scope.identity, uploads.begin, scope, spec)
+            upload = await self._begin(scope, spec)
             try:
                 return await self._store(upload, upload.claim(), scope.identity, first, messages)
             finally:
@@ -131,11 +131,14 @@ class FileServicer(api_grpc.FileServiceServicer):
         if (known := self._uploads.find(key)) is not None:
             return known
         self._uploads.make_room()
-        upload = await self._workers.run(scope.identity, uploads.begin, scope, spec)
+        upload = await self._begin(scope, spec)
         if (raced := self._uploads.find(key)) is not None:
             self._workers.submit(upload.discard)
             return raced
         return upload
+
+    async def _begin(self, scope: Scope, spec: WriteSpec) -> Upload:
+        return await self._workers.acquire(scope.identity, lambda: uploads.begin(scope, spec), Upload.discard)
 
     def _forget(self, key: UploadKey, upload: Upload) -> None:
         if self._uploads.find(key) is upload:
@@ -299,7 +302,7 @@ class FileServicer(api_grpc.FileServiceServicer):
         first = await _first(messages)
         scope = self._scope(first.open.root)
         spec = unpack_spec_of(first.open)
-        unpacker = await self._workers.run(scope.identity, Unpacker, scope, spec)
+        unpacker = await self._workers.acquire(scope.identity, lambda: Unpacker(scope, spec), Unpacker.close)
         try:
             await self._unpack(unpacker, scope.identity, first, messages)
         except ArenError as error:
