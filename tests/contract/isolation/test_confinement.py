@@ -60,7 +60,7 @@ def is_refused() -> Any:
             act()
             refused[name] = "done"
         except OSError as error:
-            refused[name] = error.strerror.rpartition(": ")[2]
+            refused[name] = os.strerror(error.errno or 0)
     return refused
 
 

@@ -30,7 +30,7 @@ def run(program: bytes, number: int, arch: int, arguments: tuple[int, ...] = ())
             case 0x20:
                 accumulator = struct.unpack_from("<I", data, operand)[0]
             case 0x06:
-                return operand
+                return int(operand)
             case 0x05:
                 at += operand
             case 0x15:

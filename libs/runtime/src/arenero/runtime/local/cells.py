@@ -82,10 +82,10 @@ class Cell:
     def process(self) -> tuple[int, int] | None:
         """Return pid and start time of the first process, if there ever was one."""
         try:
-            pid, ticks = self.record.read_text().split()
+            pid, ticks = map(int, self.record.read_text().split())
         except (OSError, ValueError):
             return None
-        return int(pid), int(ticks)
+        return pid, ticks
 
     def state(self) -> dict[str, Any]:
         """Return what is known of the sandbox; empty when it was never started."""
