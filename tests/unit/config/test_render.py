@@ -4,8 +4,14 @@ import tomllib
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from arenero.config.render import SECRET, to_toml
+from arenero.config.render import SECRET, table_to_toml, to_toml
+
+NAMES = st.text(st.characters(codec="utf-8"), max_size=8)
+SCALARS = st.text(st.characters(codec="utf-8")) | st.integers(-(2**62), 2**62) | st.booleans()
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
 
 
 @dataclass(frozen=True)
@@ -37,3 +43,8 @@ def test_value_that_toml_does_not_know_is_a_defect() -> None:
 
     with pytest.raises(TypeError):
         to_toml(Odd())
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4))
+def test_table_says_what_was_meant(table: dict[str, object]) -> None:
+    assert tomllib.loads(table_to_toml(table)) == table

@@ -23,6 +23,11 @@ def to_toml(config: Any) -> str:
     return "\n".join(_lines(config, ())).strip() + "\n"
 
 
+def table_to_toml(table: Mapping[str, object]) -> str:
+    """Return nested tables of strings, numbers, truth values and lists as TOML, one line per key of the outermost."""
+    return "".join(f"{_text(name)} = {_value(value)}\n" for name, value in table.items())
+
+
 def _lines(config: Any, path: tuple[str, ...]) -> Iterator[str]:
     tables: list[tuple[str, Any]] = []
     if path:

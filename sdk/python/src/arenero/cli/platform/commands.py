@@ -30,7 +30,10 @@ _STOP_TIMEOUT_S: Final = 180.0
 @click.option("--grpc", default=DEFAULT_GRPC, show_default=True, help="Address of the gRPC API; port 0: any free one.")
 @click.option("--http", default=DEFAULT_HTTP, show_default=True, help="Address of the HTTP API; port 0: any free one.")
 @click.option(
-    "--sync-always", "sync", is_flag=True, help="Flush every change to disk before it counts: survives power loss, is slower."
+    "--sync-always",
+    "sync",
+    is_flag=True,
+    help="Flush every change to disk before it counts: survives power loss, is slower.",
 )
 def up(detach: bool, grpc: str, http: str, sync: bool) -> None:
     """Start the platform on this machine: NATS and all services, with their state in ARENERO_HOME.
@@ -58,6 +61,8 @@ def up(detach: bool, grpc: str, http: str, sync: bool) -> None:
 @click.option("--purge", is_flag=True, help="Remove the state directory too: all records, events and keys.")
 def down(keep_sandboxes: bool, purge: bool) -> None:
     """Stop the platform on this machine and end its sandboxes. Stopping what doesn't run is no error."""
+    if keep_sandboxes and purge:
+        raise click.UsageError("--keep-sandboxes and --purge contradict each other")
     instance = Instance.chosen()
     if state := instance.read_state():
         _stop(state["pid"], state["start_ticks"], keep_sandboxes=keep_sandboxes)
@@ -68,7 +73,8 @@ def down(keep_sandboxes: bool, purge: bool) -> None:
         if state := instance.read_state():
             _stop(state["pid"], state["start_ticks"], keep_sandboxes=False)
     instance.forget()
-    shutil.rmtree(instance.run, ignore_errors=True)
+    if not keep_sandboxes:
+        shutil.rmtree(instance.run, ignore_errors=True)
     if purge:
         shutil.rmtree(instance.home, ignore_errors=True)
 

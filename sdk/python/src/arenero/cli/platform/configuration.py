@@ -13,6 +13,7 @@ from arenero.bus.access import AccessFiles
 from arenero.bus.server import NatsServer, NatsServerConfig
 from arenero.cli.platform.children import ServiceSpec
 from arenero.cli.platform.instance import Instance, write_private
+from arenero.config.render import table_to_toml
 
 _PLAIN: Final = ("snapshot", "warmpool", "vault")
 SERVICES: Final = ("lifecycle", *_PLAIN, "gateway")
@@ -50,7 +51,7 @@ def service_specs(instance: Instance, options: UpOptions, nats: NatsServer) -> l
     for name in SERVICES:
         config_file = instance.home / "config" / f"{name}.toml"
         config_file.parent.mkdir(mode=0o700, exist_ok=True)
-        write_private(config_file, to_toml(settings[name]))
+        write_private(config_file, table_to_toml(settings[name]))
         specs.append(ServiceSpec(name, config_file, _ready_file(instance, name)))
     return specs
 
@@ -65,16 +66,6 @@ def client_settings(instance: Instance, ready: Mapping[str, Any]) -> str:
     """Return what clients on this machine need to know, as JSON."""
     key = (instance.home / ADMIN_KEY_FILE).read_text().strip()
     return json.dumps({"version": 1, "grpc": ready["grpc"], "http": ready["http"], "api_key": key})
-
-
-def to_toml(table: Mapping[str, Any], path: str = "") -> str:
-    """Write nested tables of strings, numbers, booleans and lists of strings as TOML."""
-    lines = [f"{name} = {_value(value)}" for name, value in table.items() if not isinstance(value, Mapping)]
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            inner = f"{path}.{name}" if path else name
-            lines += [f"[{inner}]", to_toml(value, inner)]
-    return "\n".join(lines) + "\n"
 
 
 def _settings(instance: Instance, options: UpOptions, nats: NatsServer) -> dict[str, dict[str, Any]]:
@@ -114,8 +105,3 @@ def _bus(instance: Instance, name: str, nats: NatsServer) -> dict[str, Any]:
 
 def _ready_file(instance: Instance, name: str) -> Path:
     return instance.run / f"{name}.ready"
-
-
-def _value(value: Any) -> str:
-    # JSON's strings, numbers, booleans and arrays are TOML's too.
-    return json.dumps(value, ensure_ascii=True)
