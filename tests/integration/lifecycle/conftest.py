@@ -48,7 +48,7 @@ class Process:
     def log_path(self) -> Path:
         return self.home / "lifecycle.log"
 
-    async def start(self) -> None:
+    async def start(self, *arguments: str) -> None:
         environ = {
             "ARENERO_LIFECYCLE__ADDRESS": self.address,
             "ARENERO_LIFECYCLE__INSTANCE": "here",
@@ -60,8 +60,19 @@ class Process:
         }
         with self.log_path.open("ab") as log:
             self._running = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "arenero.lifecycle", env={**os.environ, **environ}, stdout=log, stderr=log
+                sys.executable,
+                "-m",
+                "arenero.lifecycle",
+                *arguments,
+                env={**os.environ, **environ},
+                stdout=log,
+                stderr=log,
             )
+
+    async def wait(self) -> int:
+        """Wait until it has ended by itself; return its exit code."""
+        assert self._running is not None
+        return await asyncio.wait_for(self._running.wait(), 30)
 
     async def kill(self) -> None:
         """End it as a crash would."""
