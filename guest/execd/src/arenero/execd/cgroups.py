@@ -16,6 +16,7 @@ from typing import Final
 from arenero.execd.launch import Limits
 
 _HOME: Final = "init"
+_REMOVED_AT_ONCE: Final = 16
 _CPU_PERIOD_US: Final = 100_000
 _READ_BYTES: Final = 65_536
 
@@ -34,16 +35,16 @@ class ExecCgroups:
 
     @property
     def has_chores(self) -> bool:
-        """There is something for `do_chore` to do."""
+        """There is something for `do_chores` to do."""
         return bool(self._left) or (self.available and not self._spare)
 
-    def do_chore(self) -> None:
-        """Make one ahead of time, or remove one that is not needed any more."""
+    def do_chores(self) -> None:
+        """Make one ahead of time, and remove some that are not needed any more."""
         if self.available and not self._spare:
             self._spare = self._make()
             self.available = bool(self._spare)
-        elif self._left:
-            name = self._left.pop(0)
+        for name in self._left[:_REMOVED_AT_ONCE]:
+            self._left.remove(name)
             if not self._remove(name):
                 self._left.append(name)
 
@@ -148,13 +149,18 @@ class ExecCgroups:
         return True
 
     def _make(self) -> str:
-        self._made += 1
-        name = f"exec-{self._made}"
-        try:
-            os.mkdir(name, 0o700, dir_fd=self._root_fd)
-        except OSError:
-            return ""
-        return name
+        """Return the name of a new one; the empty name when there can be none."""
+        while True:
+            self._made += 1
+            name = f"exec-{self._made}"
+            try:
+                os.mkdir(name, 0o700, dir_fd=self._root_fd)
+            except FileExistsError:
+                # An execd before this one has left it.
+                continue
+            except OSError:
+                return ""
+            return name
 
     def _remove(self, name: str) -> bool:
         try:

@@ -217,6 +217,8 @@ class Exec:
         status = WaitStatus.of(body["status"])
         self._exit = _Exit(status, Usage.of(body["usage"]), body["at_ns"], body["alone"], body["oom_kills"])
         self.state = State.DRAINING
+        if self._exit.alone:
+            self._link.drop(self.key)
         self._cancel_timers()
         for collector in self._collectors:
             collector.pull()
@@ -380,7 +382,7 @@ class Exec:
             stdio_held_open=self._held_open,
             escapees_possible=self._escapees_possible,
         )
-        if (exited and exited.alone) or self._kill_done:
+        if self._kill_done:
             self._link.release(self.key)
         self.over.set()
         self.record.tell()

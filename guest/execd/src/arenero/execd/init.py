@@ -106,7 +106,7 @@ class Init:
             now_s = time.monotonic()
             self._check_times(now_s)
             if not busy and not self._shutdown:
-                self._cgroups.do_chore()
+                self._cgroups.do_chores()
             if self._shutdown and self._shutdown.step(now_s, self._server is not None) is Phase.DONE:
                 return self._shutdown.code
 

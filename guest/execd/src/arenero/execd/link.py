@@ -79,9 +79,13 @@ class InitLink:
         self._send(Message(Kind.SPAWN, key, launch.to_body(), fds))
 
     def release(self, key: int) -> None:
-        """Nothing will be asked about this exec any more."""
+        """Nothing will be asked about this exec any more. Init released those by itself that were `alone` at their end."""
+        if self._execs.pop(key, None) is not None:
+            self._send(Message(Kind.RELEASE, key))
+
+    def drop(self, key: int) -> None:
+        """Init has released this exec."""
         self._execs.pop(key, None)
-        self._send(Message(Kind.RELEASE, key))
 
     def ask(self, kind: Kind, body: Body) -> asyncio.Future[Body]:
         """Ask and return the answer's future."""
@@ -153,6 +157,7 @@ class InitLink:
         self._launching.pop(message.key, None)
         self._arm_watchdog()
         if message.kind is Kind.START_FAILED:
+            self.drop(message.key)
             events.on_start_failed(Fault.from_body(body))
         elif message.key in self._hung:
             # Killed on the way to its program, which init can't tell from a program that was killed.

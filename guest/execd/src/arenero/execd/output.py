@@ -159,9 +159,8 @@ class OutputRecord:
         self.tell()
 
     def close_stream(self, stream: Stream) -> None:
-        """Nothing more comes on this stream."""
+        """Nothing more comes on this stream. Readers are not told: to them only the exec's end is an end."""
         self.streams[stream].open = False
-        self.tell()
 
     def offsets(self) -> dict[Stream, int]:
         """Return the bytes written so far per stream."""

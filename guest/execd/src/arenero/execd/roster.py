@@ -33,9 +33,9 @@ class Entry:
     pid: int
     """Its first process, which leads its session and its process group."""
     cgroup: str
-    """Its cgroup's name; empty without one, and once nothing is left in it."""
+    """Its cgroup's name; empty without one."""
     enclosed: bool
-    """It has, or had, a cgroup: nothing of it can be missed."""
+    """It has a cgroup: nothing of it can be missed."""
     running: bool = True
     """Its first process was not collected."""
 
@@ -113,8 +113,8 @@ class Roster:
         }
         self._tell(Message(Kind.EXITED, entry.key, body))
         if alone:
-            self._cgroups.give_back(entry.cgroup)
-            entry.cgroup = ""
+            # There is nothing left to ask about, so nobody needs to say that nothing will be asked.
+            self.release(entry.key)
 
 
 def _own_usage(usage: Any) -> list[float]:
