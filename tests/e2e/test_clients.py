@@ -1,11 +1,9 @@
 """The clients in other languages, built from the protos alone, each do a whole job against a running platform."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,8 +13,9 @@ from typing import IO
 
 import pytest
 
+from tests.e2e.kit import Instance
+
 CLIENTS = Path(__file__).resolve().parents[2] / "examples/clients"
-ARENERO = (sys.executable, "-m", "arenero.cli.main")
 CREATED = re.compile(r"created (sbx_[a-z2-7]{20})")
 # A first build fetches and compiles some hundred packages on two cores.
 BUILD_TIMEOUT_S = 1500
@@ -73,19 +72,16 @@ def client(request: pytest.FixtureRequest) -> Path:
     return script
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
-    """What a client's environment is after `eval "$(arenero env)"`, with a platform of its own behind it."""
-    variables = {**os.environ, "ARENERO_HOME": str(tmp_path_factory.mktemp("home"))}
-    try:
-        arenero(variables, "up", "--detach", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
-        exports = re.findall(r"^export (\w+)=(\S+)$", arenero(variables, "env"), re.MULTILINE)
-        yield {**variables, **dict(exports)}
-    finally:
-        arenero(variables, "down", "--purge")
+@pytest.fixture
+def environment(platform: Instance) -> Mapping[str, str]:
+    """What a client's environment is after `eval "$(arenero env)"`."""
+    exports = re.findall(r"^export (\w+)=(\S+)$", platform.run("env").stdout, re.MULTILINE)
+    return {**platform.environment, **dict(exports)}
 
 
-def test_client_streams_the_output_as_it_comes(client: Path, environment: Mapping[str, str]) -> None:
+def test_client_streams_the_output_as_it_comes(
+    client: Path, environment: Mapping[str, str], platform: Instance
+) -> None:
     with running(client, environment) as (process, lines):
         arrived_s = {line.rstrip("\n"): time.monotonic() for line in lines}
         _, errors = process.communicate(timeout=RUN_TIMEOUT_S)
@@ -96,7 +92,8 @@ def test_client_streams_the_output_as_it_comes(client: Path, environment: Mappin
     assert rest == ["line 1", "line 2", "line 3", f"deleted {sandbox_id}", "exit code 3"]
     # The command waits 0.2 s after each line. Had all come in one piece at the end, there would be no time between.
     assert arrived_s["line 3"] - arrived_s["line 1"] > 0.3
-    assert state_of(sandbox_id, environment).endswith("TERMINATED")
+    record = json.loads(platform.run("sandbox", "get", sandbox_id, "-o", "json").stdout)
+    assert record["state"].endswith("TERMINATED")
 
 
 def test_client_passes_bytes_and_success_through(client: Path, environment: Mapping[str, str]) -> None:
@@ -108,11 +105,13 @@ def test_client_passes_bytes_and_success_through(client: Path, environment: Mapp
     assert output.endswith("exit code 0\n")
 
 
-def test_client_cleans_up_when_its_sandbox_is_taken_away(client: Path, environment: Mapping[str, str]) -> None:
+def test_client_cleans_up_when_its_sandbox_is_taken_away(
+    client: Path, environment: Mapping[str, str], platform: Instance
+) -> None:
     with running(client, environment, "echo ready; sleep 60") as (process, lines):
         sandbox_id = match_id(lines.readline())
         assert lines.readline() == "ready\n"
-        arenero(environment, "sandbox", "delete", sandbox_id)
+        platform.run("sandbox", "delete", sandbox_id)
         rest, _ = process.communicate(timeout=RUN_TIMEOUT_S)
     assert f"deleted {sandbox_id}" in rest
     assert "exit code 0" not in rest
@@ -139,20 +138,7 @@ def running(
         process.communicate()
 
 
-def arenero(environment: Mapping[str, str], *arguments: str) -> str:
-    done = subprocess.run(
-        [*ARENERO, *arguments], env=environment, capture_output=True, text=True, timeout=180, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def match_id(line: str) -> str:
     found = CREATED.search(line)
     assert found is not None, line
     return found[1]
-
-
-def state_of(sandbox_id: str, environment: Mapping[str, str]) -> str:
-    record = json.loads(arenero(environment, "sandbox", "get", sandbox_id, "-o", "json"))
-    return str(record["state"])
