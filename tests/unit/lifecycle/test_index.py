@@ -10,7 +10,7 @@ import pytest
 from arenero.lifecycle.index import LIVE_STATES, Position, SandboxFilter, SandboxIndex, position_of
 from arenero.lifecycle.keys import SandboxKey, key_of
 from arenero.model.ids import SandboxId, TenantId, new_sandbox_id
-from arenero.model.record import SandboxRecord
+from arenero.model.record import Handle, SandboxRecord
 from arenero.model.spec import SandboxSpec
 from arenero.model.states import SandboxState as S
 from tests.unit.lifecycle.samples import EPOCH, a_record
@@ -127,6 +127,16 @@ def test_what_was_removed_is_gone_from_everywhere() -> None:
     assert index.find_by_id(gone.id) is None
     assert len(index) == 1
     assert index.page(ACME, ALL, after=None, size=10).records == (kept,)
+
+
+def test_what_may_be_held_is_unfinished() -> None:
+    index, handle = SandboxIndex(), Handle("fake", 1)
+    running, failed = numbered(1, handle=handle), numbered(2, state=S.FAILED, handle=handle)
+    fill(index, [running, failed, numbered(3, state=S.TERMINATED)])
+    assert sorted(r.id for r in index.unfinished()) == sorted([running.id, failed.id])
+    index.apply(replace(failed, revision=8, handle=None))
+    index.remove(key_of(running))
+    assert index.unfinished() == ()
 
 
 def test_live_states_are_those_that_hold_something() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from arenero.errors import FailedPrecondition, NotFound, Unavailable
 from arenero.lifecycle.keys import key_of
+from arenero.lifecycle.sweeper import PURGE_EVERY_S
 from arenero.model.ids import new_sandbox_id
 from arenero.model.states import SandboxState as S
 from arenero.runtime.fake_host import Held, Phase
@@ -135,12 +136,12 @@ async def test_records_of_long_ago_leave_the_log(tmp_path: Path) -> None:
     async with world.run() as lifecycle:
         old, living = await world.create(), await world.create()
         await lifecycle.sandboxes.delete(CALLER, old.id)
-        clock.advance(world.config.lifetime.history_s - 1)
+        clock.advance(world.config.lifetime.history_s - PURGE_EVERY_S / 2)
         fresh = await world.create()
         await lifecycle.sandboxes.delete(CALLER, fresh.id)
         await sweep(world)
         assert await world.facts(old.id)
-        clock.advance(2)
+        clock.advance(PURGE_EVERY_S)
         await sweep(world)
         assert not await world.facts(old.id)
         with pytest.raises(NotFound):

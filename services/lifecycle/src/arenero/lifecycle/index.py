@@ -107,6 +107,7 @@ class SandboxIndex:
         self._records: dict[SandboxKey, SandboxRecord] = {}
         self._event_ids: dict[SandboxKey, str] = {}
         self._keys: dict[SandboxId, SandboxKey] = {}
+        self._unfinished: set[SandboxKey] = set()
         self._shelves: defaultdict[TenantId, _Shelf] = defaultdict(_Shelf)
         self._listeners: list[Callable[[SandboxRecord], None]] = []
         self._waiting: defaultdict[SandboxKey, list[_Waiting]] = defaultdict(list)
@@ -139,6 +140,10 @@ class SandboxIndex:
             return False
         self._records[key] = record
         self._keys[key.id] = key
+        if record.is_live or record.handle is not None:
+            self._unfinished.add(key)
+        else:
+            self._unfinished.discard(key)
         self._event_ids[key] = event_id
         self._reshelve(known, record)
         for listener in self._listeners:
@@ -151,6 +156,7 @@ class SandboxIndex:
         record = self._records.pop(key, None)
         self._event_ids.pop(key, None)
         self._keys.pop(key.id, None)
+        self._unfinished.discard(key)
         if record is not None:
             self._shelves[key.tenant].take_away(record)
 
@@ -161,6 +167,10 @@ class SandboxIndex:
     def all(self) -> tuple[SandboxRecord, ...]:
         """Return every record, in no order."""
         return tuple(self._records.values())
+
+    def unfinished(self) -> tuple[SandboxRecord, ...]:
+        """Return the records of all sandboxes of which a driver may hold something, in no order."""
+        return tuple(self._records[key] for key in self._unfinished)
 
     def page(self, tenant: TenantId, wanted: SandboxFilter, *, after: Position | None, size: int) -> Page:
         """Return records that match, newest first, beginning behind a position."""

@@ -130,7 +130,7 @@ class Reconciler:
 
     def wake_all(self) -> None:
         """See that every sandbox is looked at that is not as it should be, as far as this process knows."""
-        for record in self._index.all():
+        for record in self._index.unfinished():
             if not self._is_settled(record):
                 self._hear(record)
 

@@ -31,8 +31,10 @@ from arenero.model.time import Clock
 from arenero.runtime.driver import Driver
 
 _log = logging.getLogger(__name__)
+PURGE_EVERY_S: Final = 300.0
+"""Pause between two looks for old history: it takes a walk over all of it, and nobody waits for it."""
 MAX_PURGES: Final = 500
-"""Records that one sweep drops, so that a long backlog doesn't hold up the rest."""
+"""Records that are dropped at once, so that a long backlog doesn't hold up the rest."""
 
 
 class Sweeper:
@@ -62,6 +64,7 @@ class Sweeper:
         self._reconciler = reconciler
         self._drivers = drivers
         self._clock = clock
+        self._purge_at_s = 0.0
 
     async def run(self, every_s: float, history_s: float) -> None:
         """Sweep at once and then with pauses, until cancelled. What fails is tried again with the next sweep."""
@@ -75,8 +78,10 @@ class Sweeper:
         for driver in self._drivers.usable():
             async with _logged("lifecycle.sweep.postponed", runtime=driver.name):
                 await self.sweep_driver(driver)
-        async with _logged("lifecycle.purge.postponed"):
-            await self.purge(history_s)
+        if self._clock.monotonic_s() >= self._purge_at_s:
+            self._purge_at_s = self._clock.monotonic_s() + PURGE_EVERY_S
+            async with _logged("lifecycle.purge.postponed"):
+                await self.purge(history_s)
 
     async def sweep_driver(self, driver: Driver) -> None:
         """Destroy what a driver holds without a live record; take over what is another's by its record."""
