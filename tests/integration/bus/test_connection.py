@@ -1,6 +1,8 @@
 """The connection: it outlives the server, and tells what became of a request."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -169,3 +171,22 @@ async def test_closed_connection_says_so(server: NatsServer) -> None:
 def test_inboxes_of_users_are_apart() -> None:
     assert inbox_prefix("gateway") != inbox_prefix("lifecycle")
     assert inbox_prefix("") == "_INBOX"
+
+
+async def test_connection_that_breaks_with_much_unsent_is_noticed(
+    server: NatsServer, connection: BusConnection
+) -> None:
+    """What the client still had to send must not keep it from telling that it is closed."""
+    assert server.pid is not None
+    client = await connection.ready(5)
+    os.kill(server.pid, signal.SIGSTOP)
+    while client.pending_data_size == 0:  # Until the kernel takes no more.
+        await client.publish("anything", bytes(512 * 1024))
+        await asyncio.sleep(0.01)
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        request = group.create_task(_failure(connection.request("anything", timeout_s=30)))
+        await asyncio.sleep(0.05)
+        await server.kill()
+    assert isinstance(request.result(), ConnectionLost)
+    await server.start()
+    assert b"streams" in (await connection.request("$JS.API.INFO", timeout_s=10)).data

@@ -83,11 +83,24 @@ async def test_lost_answer_counts_as_success_though_others_wrote_since(deaf: Dea
     await deaf.close()
 
 
-async def test_answers_that_stay_lost_are_an_unknown_outcome(deaf: Deaf, log: NatsEventLog) -> None:
+async def test_answers_that_stay_lost_are_looked_up(deaf: Deaf, log: NatsEventLog) -> None:
     deaf.lost = 10**9
-    with pytest.raises(OutcomeUnknown):
-        await append(NatsEventLog(deaf, STREAM), 0, "m1")
+    assert await append(NatsEventLog(deaf, STREAM), 0, "m1") == Appended(1, duplicate=True)
     assert len(await log.history(KEY)) == 1
+    await deaf.close()
+
+
+async def test_nothing_can_be_said_when_all_answers_stay_lost(
+    deaf: Deaf, log: NatsEventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreadable(*_: object, **__: object) -> None:
+        raise Unavailable("away")
+
+    deaf.lost = 10**9
+    mine = NatsEventLog(deaf, STREAM)
+    monkeypatch.setattr(mine, "history", unreadable)
+    with pytest.raises(OutcomeUnknown):
+        await append(mine, 0, "m1")
     await deaf.close()
 
 

@@ -57,6 +57,19 @@ class ConnectionLost(OutcomeUnknown):
     default_reason = "BUS_CONNECTION_LOST"
 
 
+class _Client(Client):
+    """nats-py's client, made to close in any case.
+
+    On a broken connection the library tries to send what is pending, fails, and then neither tells anybody nor closes
+    its socket. Nothing that is pending then is worth sending: whoever sent it has been told that it may be lost.
+    """
+
+    async def _close(self, status: int, do_cbs: bool = True) -> None:
+        self._pending = []
+        self._pending_data_size = 0
+        await super()._close(status, do_cbs)
+
+
 class Inbox:
     """Messages sent to one private subject. It ends with the connection: what was sent meanwhile is lost."""
 
@@ -94,7 +107,7 @@ class BusConnection:
     def __init__(self, config: BusConfig, *, name: str) -> None:
         self._config = config
         self._name = name
-        self._client = Client()
+        self._client: Client = _Client()
         self._inbox = f"{inbox_prefix(config.user)}.{secrets.token_hex(11)}"
         self._tokens = itertools.count(1)
         self._waiting: dict[str, tuple[str, asyncio.Future[Msg]]] = {}
@@ -134,9 +147,14 @@ class BusConnection:
 
     async def close(self) -> None:
         """Close for good; requests under way fail."""
-        self._closed = True
+        was_up, self._closed = self._up.is_set(), True
         self._up.clear()
         self._fail_waiting()
+        if was_up and self._client.is_connected:
+            try:
+                await self._client.flush(timeout=1)  # Acknowledgements may be on their way.
+            except NatsError as error:
+                _log.debug("bus.flush_failed", extra={"error": str(error)})
         await self._client.close()
 
     async def request(
@@ -201,7 +219,8 @@ class BusConnection:
         Raises:
             Unavailable: There was no connection in that time, or this object was closed.
         """
-        if not self._up.is_set():
+        if not self._client.is_connected:
+            self._go_down()
             try:
                 async with asyncio.timeout(timeout_s):
                     await self._wait_up()
@@ -223,7 +242,7 @@ class BusConnection:
 
     async def _try_open(self) -> bool:
         """Make a new client and connect it; return whether that went well."""
-        client = Client()
+        client = _Client()
         try:
             await self._connect(client)
         except (OSError, NatsError, TimeoutError) as error:

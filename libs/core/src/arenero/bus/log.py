@@ -102,7 +102,7 @@ class EventLog(Protocol):
         Raises:
             Conflict: The key moved on: re-read and decide again. `metadata["revision"]` has the newer one when known.
             Unavailable: Not stored: the server is away, or can't store (disk full).
-            OutcomeUnknown: It was sent and no answer came within the log's patience, over all tries.
+            OutcomeUnknown: It was sent, no answer came within the log's patience, and the log can't be read either.
             PermissionDenied: This connection's user may not write that subject.
             InvalidArgument: The message is larger than the log takes, or the subject is not one of this log.
         """

@@ -70,7 +70,7 @@ class NatsEventLog:
         }
         try:
             return await self._store(subject, data, guarded)
-        except Conflict as error:
+        except (Conflict, OutcomeUnknown) as error:
             return await self._settle(key_filter, expected_revision, message_id, error)
 
     async def publish(
@@ -177,11 +177,13 @@ class NatsEventLog:
         receipt = jetstream.parse_answer(message)
         return Appended(int(receipt["seq"]), bool(receipt.get("duplicate", False)))
 
-    async def _settle(self, key_filter: str, expected: int, message_id: str, error: Conflict) -> Appended:
-        """Tell a lost race from our own message, stored by an earlier try.
+    async def _settle(
+        self, key_filter: str, expected: int, message_id: str, error: Conflict | OutcomeUnknown
+    ) -> Appended:
+        """Find out whether our message is stored after all, by looking through the key since the expected revision.
 
         The server compares revisions before it looks at message ids, so a repeat of what was stored meets its own
-        message as the newer revision. Everything under the key since the expected revision is looked through.
+        message as the newer revision. And a server whose disk is full answers reads, but no append.
         """
         found, revision = expected, 0
         try:
@@ -193,10 +195,13 @@ class NatsEventLog:
             if not revision and (last := await self.last(key_filter)):
                 revision = last.sequence
         except Unavailable:
-            raise OutcomeUnknown(
-                "the append was refused, perhaps because an earlier try was stored", reason="BUS_NO_ANSWER"
-            ) from error
-        raise lost_race(key_filter, expected, revision) from error
+            text = "the log does not answer; an earlier try may have been stored"
+            raise OutcomeUnknown(text, reason="BUS_NO_ANSWER") from error
+        if isinstance(error, Conflict) or revision != expected:
+            raise lost_race(key_filter, expected, revision) from error
+        raise Unavailable(
+            "the log can be read and does not store; its disk may be full", reason="BUS_STORE", retry_after_s=1.0
+        ) from error
 
     async def _direct(self, body: Mapping[str, object]) -> Msg:
         """Ask for one message by direct get, once more if the first answer was lost."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import shutil
 import signal
@@ -22,10 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from arenero.bus.store_watch import StoreWatch
 from arenero.errors import FailedPrecondition, Unavailable
 
+_log = logging.getLogger(__name__)
 _BINARY: Final = "nats-server"
 _POLL_S: Final = 0.01
+_WATCH_S: Final = 1.0
 _INFO_PREFIX: Final = b"INFO "
 _LOG_LIMIT_BYTES: Final = 8 * 1024 * 1024
 
@@ -109,17 +113,33 @@ class NatsServer:
         if self._signal(signal.SIGTERM):
             try:
                 async with asyncio.timeout(grace_s):
-                    await self.wait()
+                    await self._ended()
             except TimeoutError:
                 await self.kill()
 
     async def kill(self) -> None:
         """End it at once, as a crash would."""
         if self._signal(signal.SIGKILL):
-            await self.wait()
+            await self._ended()
 
     async def wait(self) -> int | None:
-        """Wait until the process ends and return its exit status; None when there is none."""
+        """Wait until the process ends and return its exit status; None when there is none.
+
+        A server that can't store any more, since its disk was full, is ended as soon as there is room: only a new start
+        mends it.
+        """
+        watch = StoreWatch(self.log_path, self._config.home / "store")
+        while self.pid is not None:
+            try:
+                async with asyncio.timeout(_WATCH_S):
+                    return await self._ended()
+            except TimeoutError:
+                if watch.should_restart():
+                    _log.warning("nats.store_broken", extra={"log": str(self.log_path)})
+                    await self.stop()
+        return self._process.returncode if self._process else None
+
+    async def _ended(self) -> int | None:
         return await self._process.wait() if self._process else None
 
     def reload(self) -> None:
