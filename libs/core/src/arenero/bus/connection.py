@@ -20,12 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
-from nats.errors import Error as NatsError
-from nats.errors import MaxPayloadError
-
+from arenero.bus.nats_py import Client, MaxPayloadError, Msg, NatsError, Subscription
 from arenero.errors import InvalidArgument, OutcomeUnknown, PermissionDenied, Unauthenticated, Unavailable
 
 _log = logging.getLogger(__name__)

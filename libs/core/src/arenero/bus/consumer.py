@@ -19,11 +19,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nats.aio.msg import Msg
-
 from arenero.bus import jetstream
 from arenero.bus.connection import BusConnection, ConnectionLost, Inbox
 from arenero.bus.log import Entry
+from arenero.bus.nats_py import Msg
 from arenero.bus.streams import Stream
 from arenero.errors import ArenError, Conflict, FailedPrecondition, OutcomeUnknown, ResourceExhausted, Unavailable
 

@@ -19,11 +19,10 @@ from datetime import datetime
 from types import TracebackType
 from typing import Final, Self
 
-from nats.aio.msg import Msg
-
 from arenero.bus import jetstream
 from arenero.bus.connection import BusConnection, Inbox
 from arenero.bus.log import Entry
+from arenero.bus.nats_py import Msg
 from arenero.errors import ArenError, OutcomeUnknown, Unavailable
 from arenero.model.time import to_rfc3339
 

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from nats.aio.msg import Msg
-
 from arenero.bus.connection import BusConnection
 from arenero.bus.log import HEADER_MESSAGE_ID, Entry
+from arenero.bus.nats_py import Msg
 from arenero.errors import (
     ArenError,
     Conflict,

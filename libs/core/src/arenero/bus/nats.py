@@ -14,8 +14,6 @@ from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Final
 
-from nats.aio.msg import Msg
-
 from arenero.bus import jetstream
 from arenero.bus.connection import BusConnection, ConnectionLost
 from arenero.bus.following import NatsFollowing, SessionOver, open_session
@@ -28,6 +26,7 @@ from arenero.bus.log import (
     check_reading,
     lost_race,
 )
+from arenero.bus.nats_py import Msg
 from arenero.bus.streams import Stream
 from arenero.errors import Conflict, FailedPrecondition, NotFound, OutcomeUnknown, Unavailable
 from arenero.model.time import to_rfc3339
