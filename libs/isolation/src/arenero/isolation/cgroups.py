@@ -223,6 +223,9 @@ class Group:
 
         With `cgroup.kill` (Linux 5.14) one pass catches all, forks under way included. Without it forks are stopped
         first, by the freezer and a process limit of zero, since a fork bomb outruns a list of its members.
+
+        A group that was killed must be made anew before it is used again: some kernels (6.18 among them) take a process
+        that is born into it for one that escaped the kill.
         """
         if not self.exists():
             return 0

@@ -152,12 +152,23 @@ class Cells:
         cell = Cell(self._unclaimed_dir / name, name, slot, size, self._open_dir / name if apart else None)
         try:
             self._fill(cell)
-            self._tree.create(name, Limits())
-        except OSError as error:
+            self.make_group(cell, Limits())
+        except (OSError, ResourceExhausted) as error:
             remove_tree(cell.directory)
             self.free(cell)
             raise ResourceExhausted(f"a sandbox can't be set up: {error}", reason="HOST_EXHAUSTED") from error
         return cell
+
+    def make_group(self, cell: Cell, limits: Limits) -> Group:
+        """Make a cell's control group.
+
+        Raises:
+            ResourceExhausted: The kernel has no more, or refuses a limit.
+        """
+        try:
+            return self._tree.create(cell.name, limits)
+        except OSError as error:
+            raise ResourceExhausted(f"a control group can't be made: {error}", reason="HOST_EXHAUSTED") from error
 
     def _take_slot(self) -> int:
         for slot in range(self._slots):

@@ -114,7 +114,7 @@ class LocalDriver:
         prepared = parts.stock.take(Kind(base, resources.disk_bytes))
         cell = prepared.cell if prepared else parts.cells.make(resources.disk_bytes)
         try:
-            parts.cells.group(cell).set_limits(Limits(**plans.group_limits(resources)))
+            parts.cells.group(cell).set_limits(_limits_of(launch))
         except OSError as error:
             parts.cells.group(cell).kill()
             parts.cells.group(cell).remove()
@@ -210,19 +210,30 @@ class LocalDriver:
         return True
 
     async def _build(self, launch: Launch, cell: Cell, base: Base) -> Built:
+        """Have the cell built; once more when the zygote was lost meanwhile, as it may have been without our notice."""
+        try:
+            return await self._order_build(launch, cell, base)
+        except Unavailable:
+            return await self._order_build(launch, cell, base)
+
+    async def _order_build(self, launch: Launch, cell: Cell, base: Base) -> Built:
         parts = self._parts
         group = parts.cells.group(cell)
         if cell.process() is not None:
             # An earlier attempt got this far; what it left is not trusted.
             await parts.reaper.end(cell, group)
+            await parts.reaper.remove_group(group)
             parts.cells.renew(cell)
+            group = parts.cells.make_group(cell, _limits_of(launch))
         identity = plans.Identity(launch.hostname, launch.spec.resources.pids)
         plan = plans.sandbox_plan(self.config, parts.mode, cell, base, group, identity)
         await parts.zygote.start()
         self._builds[cell.name] = build = parts.zygote.order(plan, str(cell.record))
-        built = await asyncio.shield(build)
-        del self._builds[cell.name]
-        return built
+        try:
+            return await asyncio.shield(build)
+        finally:
+            if build.done():
+                del self._builds[cell.name]
 
     def _take_socket(self, cell: Cell) -> None:
         """Move execd's socket out of the sandbox's sight, so that nothing inside can put another in its place.
@@ -396,6 +407,10 @@ def _check_level(parts: Parts, spec: SandboxSpec) -> None:
             field="spec.isolation_level",
             fix=parts.mode.fix or "ask for best-effort",
         )
+
+
+def _limits_of(launch: Launch) -> Limits:
+    return Limits(**plans.group_limits(launch.spec.resources))
 
 
 def _handle(sandbox_id: SandboxId, cell: Cell) -> Handle:

@@ -59,6 +59,9 @@ class Stock:
         self._tasks = TaskScope("local-stock")
         self._busy = 0
 
+    def __len__(self) -> int:
+        return len(self._ready)
+
     def take(self, kind: Kind) -> Prepared | None:
         """Return a prepared cell of a kind, or None when there is none; from now on this kind is prepared."""
         if self._size == 0:
