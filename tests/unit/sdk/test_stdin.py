@@ -94,10 +94,11 @@ async def test_another_client_goes_on_after_what_was_sent_before(wires: WirePair
     assert bytes(stdin.taken) == b"by another client"
 
 
-async def test_closed_input_is_an_error(wires: WirePair) -> None:
+@pytest.mark.parametrize("how", ["broken_pipe", "closed"])
+async def test_closed_input_is_an_error(wires: WirePair, how: str) -> None:
     async def refuse(requests):
         async for _ in requests:
-            yield exec_service_pb2.WriteStdinResponse(acknowledged_offset=0, broken_pipe=True)
+            yield exec_service_pb2.WriteStdinResponse(acknowledged_offset=0, **{how: True})
 
     wires.execd.on("WriteStdin", refuse)
     async with wires.sandbox() as sandbox:

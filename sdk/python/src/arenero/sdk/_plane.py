@@ -12,6 +12,7 @@ from typing import Any, Final
 import grpc
 
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
+from arenero.sdk._tracing import trace_metadata
 from arenero.sdk.errors import AreneroError, FailedPrecondition, OutcomeUnknown, Unauthenticated, Unavailable
 from arenero.sdk.settings import Settings
 
@@ -122,11 +123,11 @@ class Plane:
         endpoint = await self._usable_endpoint() if self._prefer_direct else None
         self._is_direct = endpoint is not None
         if endpoint is None:
-            return Way(self._gateway, choose(self._gateway), self._gateway_metadata, None)
+            return Way(self._gateway, choose(self._gateway), (*self._gateway_metadata, *trace_metadata()), None)
         channels = self._direct.get(endpoint.address) or Channels(endpoint.address)
         self._direct[endpoint.address] = channels
         token = metadata([("authorization", f"Bearer {endpoint.token}")])
-        return Way(channels, choose(channels), token, endpoint)
+        return Way(channels, choose(channels), (*token, *trace_metadata()), endpoint)
 
     async def _usable_endpoint(self) -> DirectEndpoint | None:
         """Return where to go directly; None for the gateway, which also wakes a sandbox that sleeps."""

@@ -24,7 +24,7 @@ class Stdin:
         self._plane = plane
         self._exec_id = exec_id
         self._offset = offset
-        self._is_broken = False
+        self._is_closed = False
 
     async def write(self, data: bytes, *, end: bool = False) -> int:
         """Send bytes, and the end of the input; return how many bytes the process was handed so far.
@@ -39,10 +39,10 @@ class Stdin:
         while True:
             left = memoryview(data)[self._offset - begin :]
             is_sent = await self._send(self._messages(left, end=end), patience)
-            if self._is_broken:
-                raise FailedPrecondition("the process has closed its input", reason="STDIN_CLOSED")
             if is_sent and self._offset >= begin + len(data):
                 return self._offset
+            if self._is_closed:
+                raise FailedPrecondition("the input of the process is closed", reason="STDIN_CLOSED")
             if is_sent and not await patience.is_left():
                 raise OutcomeUnknown("the input was not acknowledged", reason="STREAM_BROKEN")
 
@@ -68,7 +68,7 @@ class Stdin:
                 while (answer := await call.read()) is not grpc.aio.EOF:
                     is_answered = True
                     self._offset = max(self._offset or 0, answer.acknowledged_offset)
-                    self._is_broken |= answer.broken_pipe
+                    self._is_closed |= answer.broken_pipe or answer.closed
             if not is_answered:
                 raise OutcomeUnknown("the input was not acknowledged", reason="STREAM_BROKEN")
             return True

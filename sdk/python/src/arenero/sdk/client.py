@@ -20,6 +20,7 @@ from arenero.sdk import settings as _settings
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
 from arenero.sdk._following import follow
 from arenero.sdk._plane import DirectEndpoint, Plane, endpoint_of
+from arenero.sdk._tracing import trace_metadata
 from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Runtime, SandboxFilter, SandboxState, Template
@@ -116,7 +117,7 @@ class Client:
             path,
             lambda: channel.unary_unary(path, request_serializer=bytes, response_deserializer=answer.parse),
         )
-        call_metadata = (*self._metadata, *(extra or {}).items())
+        call_metadata = (*self._metadata, *dict([*trace_metadata(), *(extra or {}).items()]).items())
         result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
         return result
 
@@ -128,7 +129,7 @@ class Client:
             path,
             lambda: channel.unary_stream(path, request_serializer=bytes, response_deserializer=answer.parse),
         )
-        call = method(request, metadata=self._metadata)
+        call = method(request, metadata=(*self._metadata, *trace_metadata()))
         try:
             while (message := await _read(call)) is not None:
                 yield message

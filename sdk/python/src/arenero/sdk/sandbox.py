@@ -132,7 +132,7 @@ class Sandbox:
             extensions: Extension settings.
             request_id: The same id again answers the same sandbox; empty: one of its own.
             start_timeout_s: How long it may take to run; None: 60 s.
-            traceparent: W3C trace context to continue.
+            traceparent: W3C trace context to continue; empty: the caller's own, where there is one.
             client: Connection to use; None: one shared by this event loop.
             spec: The whole specification at once, instead of the arguments above.
         """
