@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from arenero.errors import NotFound
+from arenero.execd import filecalls
 from arenero.execd.entries import Entry, describe
 from arenero.execd.faults import blamed_on
 from arenero.execd.ownership import Owners, set_mode
@@ -91,7 +92,7 @@ def make_at(place: Place, mode: int, owners: Owners, scope: Scope) -> None:
     try:
         status = os.fstat(fd)
         # In a directory of theirs, a program can put another one in this one's place; that one stays whose it was.
-        if scope.has_rights and status.st_uid != os.geteuid():
+        if scope.has_rights and status.st_uid != filecalls.filesystem_ids()[0]:
             return
         owners.apply(fd, has_rights=scope.has_rights)
         set_mode(fd, mode, has_rights=scope.has_rights)
