@@ -26,6 +26,8 @@ class Watch:
 
     pid: int
     pidfd: int
+    has_teller: bool
+    """Its parent is our zygote, which will tell how it ended; not so for one that outlived the zygote that made it."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     status: int | None = None
 
@@ -48,7 +50,7 @@ class Watches:
         if start_time(pid) != start_ticks:
             os.close(pidfd)
             return None
-        watch = Watch(pid, pidfd)
+        watch = Watch(pid, pidfd, has_teller=_parent(_parent(pid)) == os.getpid())
         self._by_pid[pid] = watch
         asyncio.get_running_loop().add_reader(pidfd, self._on_end, watch)
         return watch
@@ -65,7 +67,7 @@ class Watches:
     async def status(self, watch: Watch) -> int | None:
         """Wait until a process has ended; return its wait status if anybody can tell. Cancelling loses nothing."""
         await watch.ended.wait()
-        deadline = asyncio.get_running_loop().time() + _PATIENCE_S
+        deadline = asyncio.get_running_loop().time() + (_PATIENCE_S if watch.has_teller else 0)
         while watch.status is None and self._by_pid.get(watch.pid) is watch:
             watch.status = syscalls.pidfd_exit_status(watch.pidfd)
             if watch.status is not None or asyncio.get_running_loop().time() > deadline:
@@ -91,12 +93,23 @@ class Watches:
 
 def start_time(pid: int) -> int | None:
     """Return when a process started, in clock ticks since the boot; None when it is gone or has ended."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields and fields[0] not in "ZX" else None
+
+
+def _parent(pid: int) -> int:
+    """Return a process's parent; 0 when there is none."""
+    fields = _stat(pid)
+    return int(fields[1]) if fields else 0
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of a process from its state on; empty when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
-            fields = stream.read().rpartition(")")[2].split()
+            return stream.read().rpartition(")")[2].split()
     except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+        return []
 
 
 def exit_facts(status: int | None, oom_kills: int, *, stopped: bool) -> ExitFacts:
