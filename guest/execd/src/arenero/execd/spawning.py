@@ -126,7 +126,7 @@ class Spawner:
             init_plan = _receive_plan(line)
             if init_plan is not None:
                 _write_identity(init_plan.hostname)
-                self._entry(_with_facts(init_plan, built.fds, group, line.detach()))
+                self._entry(_with_facts(init_plan, built.fds, group, line.fileno()))
         except StepFailed as failed:
             _tell(line, {"step": failed.step, "errno": failed.errno, "message": failed.message})
         except BaseException:  # noqa: BLE001 - nobody above this is left to report it
