@@ -17,7 +17,10 @@ EDGE_PACKAGES = {"rpc", "gateway", "sdk", "cli"}
 """All edge: their whole business is what goes over the wire."""
 
 EDGE_MODULES = {"codec", "servicer", "servicers", "subscriptions", "wiring"}
-"""Where a service or a guest meets the wire, or turns messages into words of the model; also `<noun>_servicer` and `<noun>_client`."""
+"""Where a service or a guest meets the wire, or turns messages into words of the model.
+
+Also `<noun>_servicer` and `<noun>_client`.
+"""
 
 
 def is_edge(module: Module) -> bool:
