@@ -116,6 +116,8 @@ def _descendants(root: int) -> Iterator[int]:
 
 
 def _of_user(uid: int) -> Iterator[int]:
+    if uid in (0, os.geteuid()):
+        return  # a user that is no cell's own marks nothing: its processes are the host's, this one among them
     for pid, _ in _processes():
         with contextlib.suppress(OSError):
             if os.stat(f"/proc/{pid}/task").st_uid == uid or _real_uid(pid) == uid:
