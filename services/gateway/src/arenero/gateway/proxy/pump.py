@@ -7,14 +7,14 @@ held, so a slow reader stops its writer through HTTP/2's own flow control and th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import grpc
 
 EOF: Final = grpc.aio.EOF
-Read = Callable[[], Awaitable[Any]]
+Read = Callable[[], Coroutine[Any, Any, Any]]
 """Returns a message, or `EOF` after the last."""
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -30,14 +30,10 @@ async def pump(message: Any, read: Read, write: Write, count: Callable[[int], No
     """
     async with subtasks() as group:
         while message is not EOF:
-            following = group.create_task(_coroutine(read))
+            following = group.create_task(read())
             count(len(message))
             await write(message)
             message = await following
-
-
-async def _coroutine(read: Read) -> Any:
-    return await read()
 
 
 @asynccontextmanager
