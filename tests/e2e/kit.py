@@ -62,13 +62,22 @@ class Instance:
         return found
 
     def service_pid(self, name: str) -> int:
+        """Return the process of a service, or of `nats`; 0 while it has none."""
         if name == "nats":
             return int(self.state()["nats_pid"])
         return int(self.state()["services"][name]["pid"])
 
-    def kill(self, name: str) -> None:
-        """Kill a service with SIGKILL; the supervisor starts it again."""
-        os.kill(self.service_pid(name), signal.SIGKILL)
+    def signal(self, name: str, number: signal.Signals) -> int:
+        """Send a signal to a service that runs, and to nothing else; return its process."""
+        pid = self.service_pid(name)
+        # 0, -1 and 1 would mean many processes that aren't ours.
+        assert pid > 1, f"{name} does not run"
+        os.kill(pid, number)
+        return pid
+
+    def kill(self, name: str) -> int:
+        """Kill a service with SIGKILL, which the supervisor starts again; return the process that it was."""
+        return self.signal(name, signal.SIGKILL)
 
     def wait_until_answers(self, before_pid: int, name: str, timeout_s: float = 60) -> None:
         """Wait until a killed service has a successor and the platform answers calls."""

@@ -31,8 +31,7 @@ async def client(victim: Instance) -> AsyncIterator[Client]:
 
 async def killed(victim: Instance, name: str) -> None:
     """Kill a service and wait for its successor."""
-    before = victim.service_pid(name)
-    os.kill(before, signal.SIGKILL)
+    before = victim.kill(name)
     await asyncio.to_thread(victim.wait_until_answers, before, name)
 
 
@@ -98,15 +97,14 @@ async def test_sandbox_and_its_processes_survive_lifecycle(victim: Instance, cli
 async def test_expiry_is_kept_while_lifecycle_is_away(victim: Instance, client: Client) -> None:
     """Case 67: execd ends the sandbox by itself, and lifecycle finds that out."""
     sandbox = await Sandbox.create(client=client, ttl_s=3)
-    pid = victim.service_pid("lifecycle")
-    os.kill(pid, signal.SIGSTOP)
+    victim.signal("lifecycle", signal.SIGSTOP)
     try:
         await asyncio.sleep(3 + 5 + 2)
         with pytest.raises((AreneroError, TimeoutError)):
             async with asyncio.timeout(3):
                 await sandbox.exec("echo still here", check=True)
     finally:
-        os.kill(pid, signal.SIGCONT)
+        victim.signal("lifecycle", signal.SIGCONT)
     async with asyncio.timeout(30):
         while (await client.get(sandbox.id)).ended_at is None:
             await asyncio.sleep(0.2)
@@ -146,9 +144,7 @@ async def _first_processes(victim: Instance, sandbox: Sandbox) -> list[int]:
 
 @pytest.mark.parametrize("name", [*SERVICES, "nats"])
 async def test_killed_service_comes_back(victim: Instance, client: Client, name: str) -> None:
-    before = victim.service_pid(name)
-    os.kill(before, signal.SIGKILL)
-    await asyncio.to_thread(victim.wait_until_answers, before, name)
+    await killed(victim, name)
     async with asyncio.timeout(60):
         while True:
             try:
