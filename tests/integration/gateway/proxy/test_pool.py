@@ -65,7 +65,7 @@ async def test_idle_connections_are_closed_and_busy_ones_are_not(pool: ChannelPo
         await asyncio.sleep(0.3)
         await pool.close_idle()
         assert pool.connections == 1
-        answer: bytes = await busy.channel.unary_unary("/any/Start")(b"x")
+        answer: bytes = await busy.channel.unary_unary("/any/Start")(b"x")  # type: ignore[arg-type]
         assert answer == b"x"
         await pool.retire()
         assert pool.connections == 1
