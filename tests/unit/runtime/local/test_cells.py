@@ -12,7 +12,7 @@ from arenero.model.ids import new_sandbox_id
 from arenero.runtime.local.cells import Cells, state_digest
 from arenero.runtime.local.mode import Mode, Way
 
-NAMESPACES = Mode(Way.NAMESPACES, first_id=700_000)
+NAMESPACES = Mode(Way.NAMESPACES, map_layers=True, first_id=700_000)
 
 
 def cells_of(state: Path, mode: Mode = NAMESPACES, slots: int = 3) -> Cells:

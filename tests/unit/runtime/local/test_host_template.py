@@ -55,3 +55,11 @@ def test_links_to_usr_are_as_on_the_host(layer: Path) -> None:
 @pytest.mark.root
 def test_the_home_belongs_to_its_user(layer: Path) -> None:
     assert (layer / "home/sandbox").stat().st_uid == host_template.SANDBOX_ID
+
+
+@pytest.mark.root
+def test_owners_are_shifted_where_mounts_cannot_map_them(tmp_path: Path) -> None:
+    layer = host_template.make_layer(tmp_path, (), own_ids=True, shift=700_000)
+    owners = {path.lstat().st_uid for path in (layer, *layer.rglob("*"))}
+    assert owners == {700_000, 701_000}
+    assert layer != host_template.make_layer(tmp_path, (), own_ids=True)

@@ -14,6 +14,7 @@ import pytest
 
 from arenero.errors import InvalidArgument, ResourceExhausted, Unsupported
 from arenero.runtime.local.image import Image, Layout
+from arenero.runtime.local.unpack import Budget
 from tests.unit.runtime.local.test_unpack import layer
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -61,7 +62,7 @@ def unpacked(tmp_path: Path) -> Path:
 
 
 def unpack(layout: Layout, image: Image, parent: Path, most_bytes: int = 10**6) -> Path:
-    return layout.unpack(image, parent, most_bytes=most_bytes, most_files=100, own_ids=False)
+    return layout.unpack(image, parent, Budget(most_bytes, 100), own_ids=False)
 
 
 def entry(digest: str, name: str = "", **more: Any) -> dict[str, Any]:

@@ -92,3 +92,12 @@ def test_without_what_standard_isolation_needs_there_are_only_rules(
 def test_nothing_is_a_feature_and_missing_at_once(monkeypatch: pytest.MonkeyPatch, faults: Mapping[str, str]) -> None:
     mode = chosen(monkeypatch, faults=faults, missing={"pids": "x"})
     assert not set(mode.features) & {reason.partition(":")[0] for reason in mode.missing}
+
+
+def test_where_mounts_cannot_map_owners_all_share_one_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = chosen(monkeypatch, faults={"idmapped-mounts": "not on this file system"})
+    assert mode.maps(0) == mode.maps(5)
+    assert mode.shift == 600_000
+    assert chosen(monkeypatch).shift == 0
+    assert [reason.partition(":")[0] for reason in mode.missing] == ["separate-users"]
+    assert mode.standard

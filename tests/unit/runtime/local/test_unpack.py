@@ -167,3 +167,12 @@ def test_owners_are_kept_below_the_ids_that_are_execds(root: Path) -> None:
     unpacker.close()
     owners = [((root / name).stat().st_uid, (root / name).stat().st_gid) for name in "abc"]
     assert owners == [(33, 34), (65_534, 0), (65_534, 5)]
+
+
+@pytest.mark.root
+def test_owners_are_shifted_where_mounts_cannot_map_them(root: Path) -> None:
+    unpacker = Unpacker(str(root), Budget(10**6, 1000), own_ids=True, shift=700_000)
+    unpacker.apply(layer(("made/on/the/way", {"uid": 33, "gid": 34}), ("link", link("made"))))
+    unpacker.close()
+    owners = [(root / name).lstat().st_uid for name in ("", "made", "made/on/the", "made/on/the/way", "link")]
+    assert owners == [700_000, 700_000, 700_000, 700_033, 700_000]

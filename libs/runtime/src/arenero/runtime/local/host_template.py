@@ -58,20 +58,23 @@ def digest_of(copies: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
-def make_layer(parent: Path, copies: Sequence[str], *, own_ids: bool) -> Path:
+def make_layer(parent: Path, copies: Sequence[str], *, own_ids: bool, shift: int = 0) -> Path:
     """Return the template's layer below a directory; make it when it isn't there. It appears whole or not at all.
 
     Args:
         parent: Directory of all templates' layers.
         copies: See `etc.write_etc`.
-        own_ids: Whether files can be given to user 1000, which only root can.
+        own_ids: Whether files can be given to other users, which only root can.
+        shift: Added to every owner.
     """
-    layer = parent / f"host-{digest_of(copies)[:24]}"
+    layer = parent / f"host-{digest_of(copies)[:24]}{f'-{shift}' if shift else ''}"
     if layer.is_dir():
         return layer
     draft = Path(tempfile.mkdtemp(dir=parent, prefix=".draft-"))
     try:
-        _fill(draft, copies, own_ids=own_ids)
+        _fill(draft, copies)
+        if own_ids:
+            _set_owners(draft, shift)
         draft.chmod(0o755)
         draft.rename(layer)
     except OSError:
@@ -81,7 +84,7 @@ def make_layer(parent: Path, copies: Sequence[str], *, own_ids: bool) -> Path:
     return layer
 
 
-def _fill(root: Path, copies: Sequence[str], *, own_ids: bool) -> None:
+def _fill(root: Path, copies: Sequence[str]) -> None:
     for name, _ in _DIRECTORIES:
         (root / name).mkdir(parents=True, exist_ok=True)
     for name in _LINKED:
@@ -93,11 +96,15 @@ def _fill(root: Path, copies: Sequence[str], *, own_ids: bool) -> None:
     for name, leads_to in _VAR_LINKS:
         (root / "var" / name).symlink_to(leads_to)
     write_etc(root / "etc", copies)
-    home = root / "home/sandbox"
-    home.mkdir()
+    (root / "home/sandbox").mkdir()
     _set_modes(root)
-    if own_ids:
-        os.chown(home, SANDBOX_ID, SANDBOX_ID)
+
+
+def _set_owners(root: Path, shift: int) -> None:
+    if shift:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, shift, shift, follow_symlinks=False)
+    os.chown(root / "home/sandbox", shift + SANDBOX_ID, shift + SANDBOX_ID)
 
 
 def _set_modes(root: Path) -> None:

@@ -100,7 +100,7 @@ class Layout:
             str(config.get("WorkingDir") or ""),
         )
 
-    def unpack(self, image: Image, parent: Path, *, most_bytes: int, most_files: int, own_ids: bool) -> Path:
+    def unpack(self, image: Image, parent: Path, budget: Budget, *, own_ids: bool, shift: int = 0) -> Path:
         """Return the directory of an image's files below `parent`; unpack it when it isn't there.
 
         It appears whole or not at all. Takes as long as the image is large: call it in a thread.
@@ -110,13 +110,13 @@ class Layout:
             ResourceExhausted: It is larger than allowed.
             Unsupported: It is compressed in a way that isn't known here.
         """
-        target = parent / image.digest.removeprefix("sha256:")
+        target = parent / f"{image.digest.removeprefix('sha256:')}{f'-{shift}' if shift else ''}"
         if target.is_dir():
             return target
         draft = Path(tempfile.mkdtemp(dir=parent, prefix=".draft-"))
         try:
             draft.chmod(0o755)
-            unpacker = Unpacker(str(draft), Budget(most_bytes, most_files), own_ids=own_ids)
+            unpacker = Unpacker(str(draft), budget, own_ids=own_ids, shift=shift)
             try:
                 for media_type, digest in image.layers:
                     self._apply(unpacker, media_type, digest)

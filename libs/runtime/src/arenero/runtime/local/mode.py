@@ -64,7 +64,8 @@ class Mode:
     disk_images: bool = False
     """A sandbox's own layer can be a file system of its own."""
     map_layers: bool = False
-    """Owners of files can be mapped by mounts."""
+    """Owners of files can be mapped by mounts. Otherwise all sandboxes share one range of ids, and layers are written
+    for it."""
     first_id: int = 0
     granted: tuple[tuple[IdMap, ...], tuple[IdMap, ...]] = ((), ())
     """Maps of a rootless sandbox, the same for all."""
@@ -86,8 +87,14 @@ class Mode:
         if self.way is Way.RULES:
             run = (IdMap(0, self.first_id + slot if os.geteuid() == 0 else os.geteuid(), 1),)
             return run, run
-        run = (IdMap(0, self.first_id + slot * IDS_PER_SANDBOX, IDS_PER_SANDBOX),)
+        range_of = slot if self.map_layers else 0
+        run = (IdMap(0, self.first_id + range_of * IDS_PER_SANDBOX, IDS_PER_SANDBOX),)
         return run, run
+
+    @property
+    def shift(self) -> int:
+        """What is added to the owners of files in layers, so that sandboxes see them as they were meant."""
+        return self.first_id if self.way is Way.NAMESPACES and not self.map_layers else 0
 
 
 def choose(survey: Survey, missing_limits: Mapping[str, str], *, first_id: int) -> Mode:
@@ -109,13 +116,16 @@ def choose(survey: Survey, missing_limits: Mapping[str, str], *, first_id: int) 
         return _rules(survey, missing_limits, first_id)
     if os.geteuid() != 0:
         return _rootless(survey, held, lacking, limits)
+    mapped = survey.get("idmapped-mounts")
+    if not mapped.ok:
+        lacking.append(f"separate-users: {mapped.message}; all sandboxes share one range of ids")
     return Mode(
         Way.NAMESPACES,
         features=(*_ALWAYS, *_STANDARD, *_OF_NAMESPACES, *held, *((DISK_FEATURE,) if image.ok else ())),
         missing=tuple(lacking),
         limits=frozenset(limits | ({"disk_bytes"} if image.ok else set())),
         disk_images=image.ok,
-        map_layers=survey.works("idmapped-mounts"),
+        map_layers=mapped.ok,
         first_id=first_id,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from arenero.errors import ArenError
@@ -114,7 +113,7 @@ def _tree(config: LocalConfig) -> Tree:
 async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -> Parts:
     cells = Cells(config.state_dir, mode, tree, config.most_sandboxes)
     cells.open()
-    sources = Sources(config, own_ids=os.geteuid() == 0)
+    sources = Sources(config, own_ids=os.geteuid() == 0, shift=mode.shift)
     sources.open()
     reaper = Reaper(mode, config.stop_timeout_s)
     for group in cells.stray_groups():
@@ -158,7 +157,7 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
 
 
 def _source_kinds(mode: Mode) -> frozenset[str]:
-    kinds: Iterable[str] = ("template",)
-    if mode.way is not Way.RULES:
-        kinds = ("template", "rootfs_directory", "oci_layout")
-    return frozenset(kinds)
+    if mode.way is Way.RULES:
+        return frozenset({"template"})
+    # A directory that is somebody else's can't be rewritten for another range of ids.
+    return frozenset({"template", "oci_layout"} | (set() if mode.shift else {"rootfs_directory"}))

@@ -16,6 +16,7 @@ from arenero.model.spec import OciLayoutSource, RootfsSource, Source, TemplateSo
 from arenero.runtime.local import host_template
 from arenero.runtime.local.config import LocalConfig
 from arenero.runtime.local.image import Layout
+from arenero.runtime.local.unpack import Budget
 
 HOST: Final = "host"
 ROOT_LOGIN: Final[Mapping[str, Any]] = {
@@ -48,11 +49,13 @@ class Sources:
     Args:
         config: The driver's settings.
         own_ids: Whether files can be given to other users.
+        shift: Added to the owners of files, where mounts can't map them.
     """
 
-    def __init__(self, config: LocalConfig, *, own_ids: bool) -> None:
+    def __init__(self, config: LocalConfig, *, own_ids: bool, shift: int = 0) -> None:
         self._config = config
         self._own_ids = own_ids
+        self._shift = shift
         self._templates_dir = config.state_dir / "templates"
         self._images_dir = config.state_dir / "images"
         self._allowed = (config.state_dir / "sources", *config.allowed_sources)
@@ -63,7 +66,9 @@ class Sources:
         """Make the directories and the template `host`."""
         for directory in (self._templates_dir, self._images_dir, self._config.state_dir / "sources"):
             directory.mkdir(mode=0o700, exist_ok=True)
-        layer = host_template.make_layer(self._templates_dir, self._config.etc_copies, own_ids=self._own_ids)
+        layer = host_template.make_layer(
+            self._templates_dir, self._config.etc_copies, own_ids=self._own_ids, shift=self._shift
+        )
         resolved = ResolvedSource(HOST, f"template:{HOST}", layer.name.removeprefix("host-"))
         self._host = Base(resolved, (str(layer),), host_template.host_binds())
 
@@ -104,9 +109,9 @@ class Sources:
                 layout.unpack,
                 image,
                 self._images_dir,
-                most_bytes=self._config.image_bytes,
-                most_files=self._config.image_files,
+                Budget(self._config.image_bytes, self._config.image_files),
                 own_ids=self._own_ids,
+                shift=self._shift,
             )
         login = {**ROOT_LOGIN, "cwd": image.workdir or "/"}
         resolved = ResolvedSource(source.reference or source.path, f"oci:{image.digest}", image.digest)

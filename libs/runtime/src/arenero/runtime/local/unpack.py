@@ -54,12 +54,16 @@ class Unpacker:
         root: The directory; empty at first, and nobody else's.
         budget: What may be unpacked in all.
         own_ids: Whether to give files to their owners, which only root can.
+        shift: Added to every owner.
     """
 
-    def __init__(self, root: str, budget: Budget, *, own_ids: bool) -> None:
+    def __init__(self, root: str, budget: Budget, *, own_ids: bool, shift: int = 0) -> None:
         self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._budget = budget
         self._own_ids = own_ids
+        self._shift = shift
+        if own_ids and shift:
+            os.fchown(self._root_fd, shift, shift)
 
     def close(self) -> None:
         """Let go of the directory."""
@@ -130,7 +134,7 @@ class Unpacker:
             if source is not None:
                 shutil.copyfileobj(source, target, _CHUNK_BYTES)
             if self._own_ids:
-                os.fchown(target.fileno(), _id(entry.uid), _id(entry.gid))
+                os.fchown(target.fileno(), self._id(entry.uid), self._id(entry.gid))
             os.fchmod(target.fileno(), entry.mode & 0o7777)
             os.utime(target.fileno(), (entry.mtime, entry.mtime))
 
@@ -146,7 +150,11 @@ class Unpacker:
 
     def _own(self, parent_fd: int, base: str, entry: tarfile.TarInfo) -> None:
         if self._own_ids:
-            os.chown(base, _id(entry.uid), _id(entry.gid), dir_fd=parent_fd, follow_symlinks=False)
+            os.chown(base, self._id(entry.uid), self._id(entry.gid), dir_fd=parent_fd, follow_symlinks=False)
+
+    def _id(self, number: int) -> int:
+        """Return an owner that a sandbox can have; the highest ones are execd's and nobody's."""
+        return self._shift + (number if 0 <= number < _HIGHEST_ID else _NOBODY)
 
     def _empty(self, parent_fd: int, parent: str, made: set[str]) -> None:
         """Remove what earlier layers put into a directory; what this one put there stays."""
@@ -186,6 +194,8 @@ class Unpacker:
         parent_fd = self._open(parent or ".", make=True)
         try:
             _make_directory(parent_fd, base)
+            if self._own_ids and self._shift:
+                os.chown(base, self._shift, self._shift, dir_fd=parent_fd, follow_symlinks=False)
         finally:
             os.close(parent_fd)
         return self._open(name, make=False)
@@ -227,8 +237,3 @@ def _remove(parent_fd: int, base: str) -> None:
         shutil.rmtree(base, dir_fd=parent_fd)
     else:
         os.unlink(base, dir_fd=parent_fd)
-
-
-def _id(number: int) -> int:
-    """Return an owner that a sandbox can have; the highest ones are execd's and nobody's."""
-    return number if 0 <= number < _HIGHEST_ID else _NOBODY
