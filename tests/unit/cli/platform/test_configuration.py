@@ -11,6 +11,7 @@ from arenero.cli.platform.configuration import (
     ADMIN_KEY_FILE,
     SERVICES,
     UpOptions,
+    _settings,
     access_files,
     client_settings,
     drain_command,
@@ -54,3 +55,11 @@ def test_draining_uses_the_configuration_of_lifecycle(instance: Instance) -> Non
 
 def test_flushing_is_asked_of_nats(instance: Instance) -> None:
     assert nats_config(instance, UpOptions("", "", sync_always=True)).sync_always
+
+
+def test_ids_of_the_host_are_above_its_own_and_below_the_end(tmp_path: Path) -> None:
+    for number in range(200):
+        made = Instance(tmp_path / str(number))
+        settings = _settings(made, UpOptions("", ""), NatsServer(nats_config(made, UpOptions("", ""))))
+        first = settings["lifecycle"]["runtime"]["local"]["first_id"]
+        assert 65_536 <= first < first + 4_096 * 65_536 <= 2**32

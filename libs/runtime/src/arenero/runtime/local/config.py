@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MIB = 1 << 20
+FIRST_FREE_ID = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,8 @@ class LocalConfig:
     """Most that an image may unpack to."""
     image_files: int = 2_000_000
     """Most files that an image may unpack to."""
+
+    def __post_init__(self) -> None:
+        # Ids below belong to the host's own users, and the driver ends whatever runs under a sandbox's ids.
+        if self.first_id < FIRST_FREE_ID:
+            raise ValueError(f"first_id must be at least {FIRST_FREE_ID}")

@@ -17,6 +17,10 @@ from arenero.config.render import table_to_toml
 
 _PLAIN: Final = ("snapshot", "warmpool", "vault")
 SERVICES: Final = ("lifecycle", *_PLAIN, "gateway")
+_FIRST_ID: Final = 524_288
+_IDS_PER_INSTANCE: Final = 4_096 * 65_536
+_ID_RANGES: Final = 15
+"""As many as there are below 2^32, beyond those that hosts use themselves."""
 ADMIN_KEY_FILE: Final = "admin.key"
 
 
@@ -76,7 +80,7 @@ def _settings(instance: Instance, options: UpOptions, nats: NatsServer) -> dict[
             "secrets_dir": str(instance.home / "lifecycle"),
             "host": _host(instance, "lifecycle"),
             "bus": _bus(instance, "lifecycle", nats),
-            "runtime": {"local": {"state_dir": str(instance.sandboxes)}},
+            "runtime": {"local": {"state_dir": str(instance.sandboxes), "first_id": _first_id(instance)}},
         },
         "gateway": {
             "grpc": options.grpc,
@@ -101,6 +105,11 @@ def _host(instance: Instance, name: str) -> dict[str, Any]:
 
 def _bus(instance: Instance, name: str, nats: NatsServer) -> dict[str, Any]:
     return {"url": nats.url, "user": name, "password_file": str(access_files(instance).password(name))}
+
+
+def _first_id(instance: Instance) -> int:
+    """Return where the instance's ids of the host begin: instances side by side are unlikely to share any."""
+    return _FIRST_ID + int(instance.name, 16) % _ID_RANGES * _IDS_PER_INSTANCE
 
 
 def _ready_file(instance: Instance, name: str) -> Path:

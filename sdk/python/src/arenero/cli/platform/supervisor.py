@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from arenero.bus.server import NatsServer
@@ -87,6 +88,9 @@ class Supervisor:
         for service in self._services.values():
             await service.wait_ready()
         self._ready = self._services["gateway"].ready
+        # A gateway that starts again has to be where clients have found it, also when any free port was asked for.
+        self._options = replace(self._options, grpc=self._ready["grpc"], http=self._ready["http"])
+        service_specs(self._instance, self._options, self._nats)
         self._phase = "ready"
         write_private(self._instance.client_file, client_settings(self._instance, self._ready))
         self._note()
