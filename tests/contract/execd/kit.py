@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import dataclasses
@@ -13,12 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from nacl.signing import SigningKey
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2, exec_service_pb2_grpc, lease_service_pb2_grpc
@@ -64,7 +67,7 @@ def execd(*, prefix: Sequence[str] = (), **changes: Any) -> Iterator[Execd]:
         # Short, because the path of a socket may have 107 bytes only; and open to the execs' user.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arx-", dir="/tmp")))
         folder.chmod(0o777 if prefix else 0o755)
-        cgroup = stack.enter_context(_own_cgroup())
+        cgroup = stack.enter_context(own_cgroup())
         plan = _plan(folder, cgroup, stack, changes)
         (folder / "plan.json").write_text(json.dumps(plan.to_json()))
         process = stack.enter_context(_started(folder, plan, prefix))
@@ -120,7 +123,7 @@ def _started(folder: Path, plan: InitPlan, prefix: Sequence[str]) -> Iterator[su
 
 
 @contextlib.contextmanager
-def _own_cgroup() -> Iterator[Path | None]:
+def own_cgroup() -> Iterator[Path | None]:
     """Make a cgroup2 for one execd; None where this process may not, or there is no cgroup2."""
     root = next((Path(p) for p in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if is_cgroup2(Path(p))), None)
     if root is None or not os.access(root, os.W_OK):
@@ -326,3 +329,40 @@ def commands(to: Execd) -> list[str]:
             if comm(pid) != "arenero-execd":
                 found.append(line or f"[{comm(pid)}]")
     return found
+
+
+async def until_output(client: Client, exec_id: str, count: int = 1) -> None:
+    for _ in range(200):
+        try:
+            exec_ = (await client.call("Get", exec_id=exec_id)).exec
+            if sum(place.offset for place in exec_.offsets) >= count:
+                return
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise
+        await asyncio.sleep(0.02)
+    raise AssertionError("no output came")
+
+
+async def until(count: Callable[[], Awaitable[int]], wanted: int) -> None:
+    """Wait until a count is reached."""
+    for _ in range(200):
+        if await count() >= wanted:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{wanted} were never reached")
+
+
+async def reflected_services(client: Client) -> set[str]:
+    """Ask the server itself what it serves."""
+    request = reflection_pb2.ServerReflectionRequest(list_services="")
+    stub = reflection_pb2_grpc.ServerReflectionStub(client.channel)  # type: ignore[arg-type]  # typed for sync only
+    async for answer in stub.ServerReflectionInfo(iter([request])):  # type: ignore[operator]
+        return {service.name for service in answer.list_services_response.service}
+    return set()
+
+
+async def health(client: Client) -> str:
+    stub: Any = health_pb2_grpc.HealthStub(client.channel)
+    answer = await stub.Check(health_pb2.HealthCheckRequest())
+    return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))

@@ -124,11 +124,3 @@ async def test_server_started_with_nohup_is_gone_when_reaped(guest: Execd, clien
     seen = await client.run("nohup setsid sleep 3217 </dev/null >/dev/null 2>&1 & sleep 0.2")
     assert seen.end.exit_code == 0
     assert not [line for line in kit.commands(guest) if "3217" in line]
-
-
-async def test_double_forked_daemons_leave_no_zombie(guest: Execd, client: Client) -> None:
-    """Case 9."""
-    line = "for i in $(seq 50); do (setsid sh -c 'sleep 0.5 & exec true' &); done; sleep 2"
-    await client.run(line, on_exit=LEAVE)
-    states = [kit.state(pid) for pid in kit.descendants(guest.init_pid)]
-    assert "Z" not in states

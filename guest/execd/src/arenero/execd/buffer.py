@@ -63,7 +63,11 @@ class ByteBuffer:
             self._shrink_to(self._memory_bytes)
 
     def read(self, offset: int, limit_bytes: int) -> bytes:
-        """Return up to so many bytes from an offset between `start` and `end` on; at least one if there is one."""
+        """Return up to so many bytes from an offset between `start` and `end` on; at least one if there is one.
+
+        As many as there are, so that a reader that is behind catches up in large steps; but a block that is large
+        already is given as it is, without a copy.
+        """
         if offset < self.memory_start:
             return self._read_file(offset, min(limit_bytes, self.memory_start - offset))
         if offset >= self.end:
@@ -71,9 +75,14 @@ class ByteBuffer:
         at = bisect_right(self._block_starts, offset) - 1
         within = offset - self._block_starts[at]
         block = self._blocks[at]
-        if not within and len(block) <= limit_bytes and isinstance(block, bytes):
+        if not within and limit_bytes // 2 <= len(block) <= limit_bytes and isinstance(block, bytes):
             return block
-        return bytes(memoryview(block)[within : within + limit_bytes])
+        pieces = [memoryview(block)[within : within + limit_bytes]]
+        wanted = limit_bytes - len(pieces[0])
+        while wanted > 0 and (at := at + 1) < len(self._blocks):
+            pieces.append(memoryview(self._blocks[at])[:wanted])
+            wanted -= len(pieces[-1])
+        return b"".join(pieces)
 
     def settle(self) -> None:
         """Nothing more comes: take as little memory as possible."""

@@ -17,6 +17,8 @@ from arenero.execd.output import CHUNK_BYTES, OutputRecord, Reader, Retention, S
 
 PIPE_BYTES: Final = 1 << 20
 """Size of a busy pipe. The kernel grants few of that size to an ordinary user, so quiet ones stay at its default."""
+REST_S: Final = 0.001
+"""What a program that writes a gigabyte in a second takes to fill a busy pipe."""
 PATIENCE_S: Final = 0.25
 PACE_BYTES_PER_S: Final = 16 << 20
 _FULL_PIPE_BYTES: Final = 64 * 1024
@@ -48,6 +50,8 @@ class Collector:
         self._full_reads = 0
         self._discards = False
         self._held = False
+        self._wide = False
+        self._resting: asyncio.TimerHandle | None = None
         self._patience: asyncio.TimerHandle | None = None
         self._loop.add_reader(fd, self._on_readable)
 
@@ -82,8 +86,21 @@ class Collector:
         self._record.close_stream(self._stream)
 
     def _on_readable(self) -> None:
-        if self._read() > 0 and not self._discards:
+        count = self._read()
+        if count > 0 and not self._discards:
             self._hold_if_needed()
+        if self._wide and 0 < count < CHUNK_BYTES // 2 and not self._held:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Let a busy pipe fill for a moment: a few large reads cost far less than many small ones."""
+        self._loop.remove_reader(self._fd)
+        self._resting = self._loop.call_later(REST_S, self._wake)
+
+    def _wake(self) -> None:
+        self._resting = None
+        if not self._held and not self.ended:
+            self._loop.add_reader(self._fd, self._on_readable)
 
     def _read(self) -> int:
         """Read once and return how much; -1 when there is nothing now, 0 at the end."""
@@ -109,10 +126,10 @@ class Collector:
         self._full_reads += 1
         if self._full_reads == _BUSY_READS and self._stream is not Stream.PTY:
             try:
-                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+                self._wide = fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES
             except OSError:
                 # This user's share of pipe memory is used up; the default size works as well, only slower.
-                pass
+                self._wide = False
 
     def _hold_if_needed(self) -> None:
         if self._record.full(self._stream):
@@ -152,6 +169,9 @@ class Collector:
             self._held = False
             self._record.held.remove(self._look_again)
             self._loop.add_reader(self._fd, self._on_readable)
+        if self._resting:
+            self._resting.cancel()
+            self._wake()
 
     def _place(self, reader: Reader) -> int:
         return reader.offsets.get(self._stream, 0)

@@ -79,7 +79,7 @@ class InitLink:
         self._send(Message(Kind.SPAWN, key, launch.to_body(), fds))
 
     def release(self, key: int) -> None:
-        """Nothing will be asked about this exec any more. Init released those by itself that were `alone` at their end."""
+        """Nothing will be asked about this exec any more. Init itself released those that were `alone` at their end."""
         if self._execs.pop(key, None) is not None:
             self._send(Message(Kind.RELEASE, key))
 

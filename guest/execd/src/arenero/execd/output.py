@@ -227,6 +227,7 @@ class Reader:
         """It reads fast enough that the exec may be held back a little for it."""
         self.wake: Callable[[], None] = lambda: None
         self._record = record
+        self._last_seq = 0
         record.readers.append(self)
 
     def close(self) -> None:
@@ -268,5 +269,7 @@ class Reader:
             # The file failed just now, and what was in it is gone.
             return self.read(limit_bytes)
         self.offsets[stream] = offset + len(data)
+        # Where starts of runs were dropped meanwhile, a seq may have become one that was passed already.
+        self._last_seq = max(record.seq_at(offset), self._last_seq + 1)
         self._record.note_read(stream, offset + len(data))
-        return Chunk(stream, offset, record.seq_at(offset), data)
+        return Chunk(stream, offset, self._last_seq, data)

@@ -57,6 +57,6 @@ def end_of_file(fd: int) -> bytes:
     """Return the character that means the end of input on this terminal now."""
     try:
         character = termios.tcgetattr(fd)[_CONTROL_CHARACTERS][_EOF_INDEX]
-    except (OSError, termios.error):
+    except (OSError, ValueError, termios.error):
         return _DEFAULT_EOF
     return character if isinstance(character, bytes) else _DEFAULT_EOF

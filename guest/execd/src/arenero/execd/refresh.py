@@ -72,7 +72,7 @@ class Refresher:
         return Hook("identity", done=True)
 
     def _change_env(self, identity: Identity) -> Hook:
-        self._surroundings.env = dict(identity.env)
+        self._surroundings.replace_env(identity.env)
         return Hook("env", done=True)
 
 

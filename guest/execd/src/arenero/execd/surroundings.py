@@ -23,6 +23,7 @@ SHELLS: Final = ((b"/bin/bash", b"bash"), (b"/usr/bin/bash", b"bash"), (b"/bin/s
 SCRIPT_FD: Final = 9
 MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
 """The kernel takes no longer single argument (MAX_ARG_STRLEN)."""
+_MOST_LOGINS: Final = 64
 _SOURCE_SCRIPT: Final = b". /proc/self/fd/%d" % SCRIPT_FD
 _CLOSE_SCRIPT: Final = b"exec %d<&-; " % SCRIPT_FD
 
@@ -43,14 +44,31 @@ class Prepared:
     script: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class _Login:
+    """What the execs of one user have in common."""
+
+    ids: UserIds
+    home: bytes
+    """Where they run when the request doesn't say, if it exists: a missing home is no reason to fail."""
+    env: Mapping[bytes, bytes]
+
+
 class Surroundings:
     """Turns specs into launches."""
 
     def __init__(self, plan: InitPlan, accounts: Accounts) -> None:
         self._plan = plan
         self._accounts = accounts
-        self.env: Mapping[str, str] = dict(plan.env)
-        """The sandbox's own environment; a refresh replaces it."""
+        self._env = dict(plan.env)
+        self._directory: Directory | None = None
+        self._logins: dict[str | UserIds | None, _Login] = {}
+        self._rlimits = _rlimits_of(plan)
+
+    def replace_env(self, env: Mapping[str, str]) -> None:
+        """Change the sandbox's own environment."""
+        self._env = dict(env)
+        self._logins.clear()
 
     def prepare(self, spec: Spec, traceparent: str = "") -> Prepared:
         """Return the launch of a spec.
@@ -58,41 +76,51 @@ class Surroundings:
         Raises:
             Unstartable: The user does not exist.
         """
-        directory = self._accounts.read()
-        account, ids = self._who(spec, directory)
-        env = self._environment(spec, account, traceparent)
+        login = self._login(spec.user)
+        env = _environment(spec, login, traceparent)
         script = _script_of(spec)
         launch = Launch(
             programs=_programs(spec, env),
             arguments=_arguments(spec, script),
             searched=bool(spec.argv) and b"/" not in spec.argv[0],
             env=env,
-            cwd=spec.cwd or self._cwd(spec, account),
-            uid=ids.uid,
-            gid=ids.gid,
-            groups=None if self._plan.ids == 1 or self._plan.one_user else ids.groups,
+            cwd=spec.cwd or (login.home if os.path.isdir(login.home) else b"/"),
+            uid=login.ids.uid,
+            gid=login.ids.gid,
+            groups=None if self._plan.ids == 1 or self._plan.one_user else login.ids.groups,
             umask=spec.umask,
-            rlimits=(*self._own_rlimits(), *spec.rlimits),
+            rlimits=(*self._rlimits, *spec.rlimits),
             nice=spec.nice,
             terminal=spec.terminal is not None,
         )
         return Prepared(launch, script)
 
-    def _who(self, spec: Spec, directory: Directory) -> tuple[Account, UserIds]:
-        """Return the account, with no name where it has none, and the ids to run under."""
-        if spec.user is None:
-            login = self._plan.login
-            account = Account(login.name, login.uid, login.gid, login.home, login.shell)
-            ids = UserIds(login.uid, login.gid, directory.groups_of(account))
-        elif isinstance(spec.user, UserIds):
-            account = directory.find_user(str(spec.user.uid)) or Account("", spec.user.uid, spec.user.gid)
-            ids = spec.user
-        elif (found := directory.find_user(spec.user)) is not None:
+    def _login(self, user: str | UserIds | None) -> _Login:
+        """Return what a user's execs have in common; found out once, until the passwd or group file changes."""
+        directory = self._accounts.read()
+        if directory is not self._directory or len(self._logins) > _MOST_LOGINS:
+            self._directory = directory
+            self._logins.clear()
+        login = self._logins.get(user)
+        if login is None:
+            login = self._logins[user] = self._find_login(user, directory)
+        return login
+
+    def _find_login(self, user: str | UserIds | None, directory: Directory) -> _Login:
+        if user is None:
+            own = self._plan.login
+            account = Account(own.name, own.uid, own.gid, own.home, own.shell)
+            ids = UserIds(own.uid, own.gid, directory.groups_of(account))
+        elif isinstance(user, UserIds):
+            account = directory.find_user(str(user.uid)) or Account("", user.uid, user.gid)
+            ids = user
+        elif (found := directory.find_user(user)) is not None:
             account, ids = found, UserIds(found.uid, found.gid, directory.groups_of(found))
         else:
-            raise Unstartable(bad_user(f"there is no {spec.user[:64]!r} in the sandbox's passwd file"))
+            raise Unstartable(bad_user(f"there is no {user[:64]!r} in the sandbox's passwd file"))
         self._check(ids)
-        return account, ids
+        home = self._plan.login.cwd if user is None else account.home
+        return _Login(ids, home.encode(), self._environment_of(account))
 
     def _check(self, ids: UserIds) -> None:
         for number in (ids.uid, ids.gid, *ids.groups):
@@ -101,35 +129,35 @@ class Surroundings:
             if number == DAEMON_ID:
                 raise Unstartable(bad_user(f"the id {number} is execd's own"))
 
-    def _environment(self, spec: Spec, account: Account, traceparent: str) -> dict[bytes, bytes]:
-        env: dict[bytes, bytes] = {}
-        if not spec.clear_env:
-            name = (account.name or str(account.uid)).encode()
-            env = {
-                b"PATH": DEFAULT_PATH,
-                b"HOME": account.home.encode(),
-                b"USER": name,
-                b"LOGNAME": name,
-                b"SHELL": (account.shell or "/bin/sh").encode(),
-                b"LANG": b"C.UTF-8",
-                b"TERM": b"dumb",
-            }
-            if traceparent:
-                env[b"TRACEPARENT"] = traceparent.encode()
-            env |= {key.encode(): value.encode() for key, value in self.env.items()}
-        if spec.terminal:
-            env[b"TERM"] = spec.terminal.term.encode()
-        return env | {key.encode(): value for key, value in spec.env.items()}
+    def _environment_of(self, account: Account) -> Mapping[bytes, bytes]:
+        name = (account.name or str(account.uid)).encode()
+        return {
+            b"PATH": DEFAULT_PATH,
+            b"HOME": account.home.encode(),
+            b"USER": name,
+            b"LOGNAME": name,
+            b"SHELL": (account.shell or "/bin/sh").encode(),
+            b"LANG": b"C.UTF-8",
+            b"TERM": b"dumb",
+            **{key.encode(): value.encode() for key, value in self._env.items()},
+        }
 
-    def _cwd(self, spec: Spec, account: Account) -> bytes:
-        """Return where to run when the request doesn't say: a home that does not exist is no reason to fail."""
-        wanted = self._plan.login.cwd if spec.user is None else account.home
-        return wanted.encode() if os.path.isdir(wanted) else b"/"
 
-    def _own_rlimits(self) -> tuple[tuple[int, int], ...]:
-        """Return the plan's limits for every exec, as far as this process itself may go."""
-        planned = ((resource.RLIMIT_NOFILE, self._plan.open_files), (resource.RLIMIT_FSIZE, self._plan.file_bytes))
-        return tuple((number, _at_most_hard(number, value)) for number, value in planned if value is not None)
+def _environment(spec: Spec, login: _Login, traceparent: str) -> dict[bytes, bytes]:
+    env = {} if spec.clear_env else dict(login.env)
+    if traceparent and not spec.clear_env:
+        env[b"TRACEPARENT"] = traceparent.encode()
+    if spec.terminal:
+        env[b"TERM"] = spec.terminal.term.encode()
+    for key, value in spec.env.items():
+        env[key.encode()] = value
+    return env
+
+
+def _rlimits_of(plan: InitPlan) -> tuple[tuple[int, int], ...]:
+    """Return the plan's limits for every exec, as far as this process itself may go."""
+    planned = ((resource.RLIMIT_NOFILE, plan.open_files), (resource.RLIMIT_FSIZE, plan.file_bytes))
+    return tuple((number, _at_most_hard(number, value)) for number, value in planned if value is not None)
 
 
 def _at_most_hard(number: int, value: int) -> int:

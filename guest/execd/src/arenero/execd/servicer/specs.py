@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import resource
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 from arenero.api.execd.v1 import exec_pb2
 from arenero.errors import Unsupported
@@ -14,13 +14,9 @@ from arenero.execd.launch import Limits
 from arenero.execd.output import OutputPolicy, Retention
 from arenero.execd.servicer.fields import at_most, invalid, seconds_of
 from arenero.execd.spec import (
-    DEFAULT_DRAIN_S,
-    DEFAULT_KILL_GRACE_S,
     DEFAULT_POLICY,
     DEFAULT_RETAIN_S,
     DEFAULT_TERM,
-    DEFAULT_UMASK,
-    NO_LIMITS,
     OnDisconnect,
     OnExit,
     Size,
@@ -55,53 +51,31 @@ def spec_of(message: exec_pb2.ExecSpec) -> Spec:
         InvalidArgument: A field is wrong.
         Unsupported: It asks for a checkpoint.
     """
-    if message.checkpoint:
-        raise Unsupported("this runtime can't take a checkpoint", reason="CHECKPOINT_UNSUPPORTED", field="checkpoint")
-    argv, shell = _command_of(message)
-    terminal = _terminal_of(message.pty) if message.HasField("pty") else None
-    return Spec(
-        argv=argv,
-        shell=shell,
-        env=_env_of(message.env),
-        clear_env=message.clear_env,
-        cwd=_cwd_of(message.cwd),
-        user=_user_of(message.user) if message.HasField("user") else None,
-        umask=at_most("umask", message.umask, 0o777) if message.HasField("umask") else DEFAULT_UMASK,
-        rlimits=_rlimits_of(message.rlimits) if message.rlimits else (),
-        nice=at_most("nice", message.nice, 19),
-        limits=_limits_of(message.cgroup) if message.HasField("cgroup") else NO_LIMITS,
-        terminal=terminal,
-        takes_input=terminal is None and _takes_input(message.stdin),
-        timeout_s=_positive(seconds_of(message, "timeout"), "timeout"),
-        idle_output_timeout_s=_positive(seconds_of(message, "idle_output_timeout"), "idle_output_timeout"),
-        kill_grace_s=_or(seconds_of(message, "kill_grace", high_s=MAX_GRACE_S), DEFAULT_KILL_GRACE_S),
-        on_disconnect=OnDisconnect(_known("on_disconnect", message.on_disconnect, 2) or OnDisconnect.DETACH),
-        on_exit=OnExit(_known("on_exit", message.on_exit, 2) or OnExit.REAP),
-        output=_policy_of(message.output) if message.HasField("output") else DEFAULT_POLICY,
-        retain_s=_or(seconds_of(message.output, "retain_for"), DEFAULT_RETAIN_S),
-        drain_s=_or(seconds_of(message, "drain_timeout", high_s=MAX_GRACE_S), DEFAULT_DRAIN_S),
-        labels=_labels_of(message.labels) if message.labels else {},
-        raw=message.SerializeToString(),
-    )
-
-
-def _command_of(message: exec_pb2.ExecSpec) -> tuple[tuple[bytes, ...], str]:
-    kind = message.WhichOneof("command")
-    if kind == "shell":
-        if not message.shell:
-            raise invalid("shell", "is empty")
-        if "\0" in message.shell:
-            raise invalid("shell", "holds a NUL")
-        return (), message.shell
-    if kind != "argv":
+    values: dict[str, Any] = {"raw": message.SerializeToString()}
+    # Only what is set: most specs set two fields of twenty, and asking a message for each of them takes its time.
+    for field, _ in message.ListFields():
+        values |= _READERS[field.name](message)
+    if "argv" not in values and "shell" not in values:
         raise invalid("argv", "is missing; set argv or shell")
+    return Spec(**values)
+
+
+def _shell_of(message: exec_pb2.ExecSpec) -> dict[str, Any]:
+    if not message.shell:
+        raise invalid("shell", "is empty")
+    if "\0" in message.shell:
+        raise invalid("shell", "holds a NUL")
+    return {"shell": message.shell}
+
+
+def _argv_of(message: exec_pb2.ExecSpec) -> dict[str, Any]:
     argv = tuple(message.argv.args)
     if not argv or not argv[0]:
         raise invalid("argv.args", "names no program")
     for at, argument in enumerate(argv):
         if b"\0" in argument:
             raise invalid(f"argv.args[{at}]", "holds a NUL")
-    return argv, ""
+    return {"argv": argv}
 
 
 def _env_of(values: Mapping[str, bytes]) -> Mapping[str, bytes]:
@@ -175,10 +149,6 @@ def size_of(message: exec_pb2.Pty, field: str) -> Size:
     return Size(message.rows or default.rows, message.columns or default.columns, message.width_px, message.height_px)
 
 
-def _takes_input(mode: int) -> bool:
-    return _known("stdin", mode, 2) == exec_pb2.STDIN_MODE_STREAM
-
-
 def _policy_of(message: exec_pb2.OutputPolicy) -> OutputPolicy:
     retention = Retention(_known("output.retention", message.retention, 4) or Retention.KEEP)
     limit_bytes = message.limit_bytes
@@ -210,5 +180,43 @@ def _positive(value_s: float | None, field: str) -> float | None:
     return value_s
 
 
-def _or(value_s: float | None, default_s: float) -> float:
-    return default_s if value_s is None else value_s
+def _takes_input(message: exec_pb2.ExecSpec) -> bool:
+    """A terminal takes input whatever the mode is, and needs no pipe for it."""
+    return _known("stdin", message.stdin, 2) == exec_pb2.STDIN_MODE_STREAM and not message.HasField("pty")
+
+
+def _no_checkpoint(message: exec_pb2.ExecSpec) -> dict[str, Any]:
+    raise Unsupported("this runtime can't take a checkpoint", reason="CHECKPOINT_UNSUPPORTED", field="checkpoint")
+
+
+def _output_of(message: exec_pb2.ExecSpec) -> dict[str, Any]:
+    retain_s = seconds_of(message.output, "retain_for")
+    return {"output": _policy_of(message.output), "retain_s": DEFAULT_RETAIN_S if retain_s is None else retain_s}
+
+
+_READERS: Final[Mapping[str, Callable[[exec_pb2.ExecSpec], dict[str, Any]]]] = {
+    "argv": _argv_of,
+    "shell": _shell_of,
+    "env": lambda m: {"env": _env_of(m.env)},
+    "clear_env": lambda m: {"clear_env": m.clear_env},
+    "cwd": lambda m: {"cwd": _cwd_of(m.cwd)},
+    "user": lambda m: {"user": _user_of(m.user)},
+    "umask": lambda m: {"umask": at_most("umask", m.umask, 0o777)},
+    "rlimits": lambda m: {"rlimits": _rlimits_of(m.rlimits)},
+    "nice": lambda m: {"nice": at_most("nice", m.nice, 19)},
+    "cgroup": lambda m: {"limits": _limits_of(m.cgroup)},
+    "pty": lambda m: {"terminal": _terminal_of(m.pty)},
+    "stdin": lambda m: {"takes_input": _takes_input(m)},
+    "timeout": lambda m: {"timeout_s": _positive(seconds_of(m, "timeout"), "timeout")},
+    "idle_output_timeout": lambda m: {
+        "idle_output_timeout_s": _positive(seconds_of(m, "idle_output_timeout"), "idle_output_timeout")
+    },
+    "kill_grace": lambda m: {"kill_grace_s": seconds_of(m, "kill_grace", high_s=MAX_GRACE_S)},
+    "on_disconnect": lambda m: {"on_disconnect": OnDisconnect(_known("on_disconnect", m.on_disconnect, 2))},
+    "on_exit": lambda m: {"on_exit": OnExit(_known("on_exit", m.on_exit, 2))},
+    "output": _output_of,
+    "drain_timeout": lambda m: {"drain_s": seconds_of(m, "drain_timeout", high_s=MAX_GRACE_S)},
+    "labels": lambda m: {"labels": _labels_of(m.labels)},
+    "checkpoint": _no_checkpoint,
+}
+"""How each field is read, by its name."""
