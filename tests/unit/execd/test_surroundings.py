@@ -65,6 +65,23 @@ def test_user_that_cannot_be_is_told(surroundings: Surroundings, user: str | Use
     assert caught.value.failure.kind is FailureKind.BAD_USER
 
 
+@pytest.mark.parametrize(("user", "ids"), [("0", (0, 0)), ("4000:4001", (4000, 4001)), ("4000", (4000, 4000))])
+def test_user_that_the_sandbox_was_made_with_is_the_default(
+    plan: InitPlan, etc: Path, user: str, ids: tuple[int, int]
+) -> None:
+    theirs = dataclasses.replace(plan, login=Login(user=user, workdir="/srv/not-there"))
+    surroundings = Surroundings(theirs, Accounts(str(etc)))
+    launch = surroundings.prepare(Spec(argv=(b"true",))).launch
+    assert (launch.uid, launch.gid, launch.cwd) == (*ids, b"/srv/not-there")
+    assert surroundings.prepare(Spec(argv=(b"true",), user=UserIds(7, 7), cwd=b"/")).launch.uid == 7
+
+
+def test_unknown_default_user_is_told(plan: InitPlan, etc: Path) -> None:
+    theirs = dataclasses.replace(plan, login=Login(user="nobody-here"))
+    with pytest.raises(Unstartable, match="nobody-here"):
+        Surroundings(theirs, Accounts(str(etc))).prepare(Spec(argv=(b"true",)))
+
+
 def test_sandbox_with_one_id_keeps_its_groups(plan: InitPlan, etc: Path) -> None:
     alone = dataclasses.replace(plan, ids=1, login=Login(0, 0, "root", "/root", "/"))
     launch = Surroundings(alone, Accounts(str(etc))).prepare(Spec(argv=(b"true",))).launch

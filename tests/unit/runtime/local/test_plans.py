@@ -124,7 +124,8 @@ def test_under_rules_everything_happens_in_the_private_directory() -> None:
 
 @pytest.mark.parametrize("mode", [NAMESPACES, ROOTLESS, RULES])
 def test_a_working_directory_that_is_asked_for_wins(mode: Mode) -> None:
-    assert told(mode, workdir="/srv").login.cwd == "/srv"
+    assert told(mode, workdir="/srv").login.workdir == "/srv"
+    assert told(mode, user="0:5").login.user == "0:5"
 
 
 def test_limits_leave_room_for_execd() -> None:

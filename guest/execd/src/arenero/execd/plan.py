@@ -23,6 +23,10 @@ class Login:
     home: str = "/home/sandbox"
     cwd: str = "/home/sandbox"
     shell: str = "/bin/bash"
+    user: str = ""
+    """Whom the sandbox's creator named instead: a name of the sandbox's passwd file, or `uid[:gid]`. Empty: nobody."""
+    workdir: str = ""
+    """Where the sandbox's creator wants execs to run, whoever they run as; it has to exist. Empty: nowhere special."""
 
 
 @dataclass(frozen=True, slots=True)

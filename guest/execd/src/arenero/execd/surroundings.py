@@ -84,7 +84,7 @@ class Surroundings:
             arguments=_arguments(spec, script),
             searched=bool(spec.argv) and b"/" not in spec.argv[0],
             env=env,
-            cwd=spec.cwd or (login.home if os.path.isdir(login.home) else b"/"),
+            cwd=spec.cwd or self._plan.login.workdir.encode() or (login.home if os.path.isdir(login.home) else b"/"),
             uid=login.ids.uid,
             gid=login.ids.gid,
             groups=None if self._plan.ids == 1 or self._plan.one_user else login.ids.groups,
@@ -107,6 +107,8 @@ class Surroundings:
         return login
 
     def _find_login(self, user: str | UserIds | None, directory: Directory) -> _Login:
+        if user is None and self._plan.login.user:
+            return self._find_login(_named(self._plan.login.user), directory)
         if user is None:
             own = self._plan.login
             account = Account(own.name, own.uid, own.gid, own.home, own.shell)
@@ -141,6 +143,14 @@ class Surroundings:
             b"TERM": b"dumb",
             **{key.encode(): value.encode() for key, value in self._env.items()},
         }
+
+
+def _named(user: str) -> str | UserIds:
+    """Return whom `name` or `uid[:gid]` means."""
+    if not user[0].isdigit():
+        return user
+    uid, _, gid = user.partition(":")
+    return UserIds(int(uid), int(gid or uid), ())
 
 
 def _environment(spec: Spec, login: _Login, traceparent: str) -> dict[bytes, bytes]:

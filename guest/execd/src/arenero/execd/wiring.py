@@ -89,7 +89,10 @@ async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
     greeting = Greeting.of(plan)
     tokens = _tokens(plan)
     refresher = Refresher(link, surroundings, greeting, tokens)
-    files = FileServicer(FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=plan.login.cwd.encode()), accounts)
+    files = FileServicer(
+        FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=(plan.login.workdir or plan.login.cwd).encode()),
+        accounts,
+    )
     server = RpcServer(RpcServerConfig(plan.listen), authenticate=_Doors(tokens))
     server.add(exec_service_pb2_grpc.add_ExecServiceServicer_to_server, ExecServicer(processes, greeting))
     server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files)

@@ -126,8 +126,10 @@ def _login(launch: Launch, mode: Mode, cell: Cell, base: Base) -> dict[str, Any]
         uids, gids = mode.maps(cell.slot)
         login = {"uid": uids[0].outside, "gid": gids[0].outside, "name": "sandbox"}
         login |= {"home": f"{private}/home", "cwd": private}
+    if launch.spec.user:
+        login["user"] = launch.spec.user
     if launch.spec.workdir:
-        login["cwd"] = launch.spec.workdir
+        login["workdir"] = launch.spec.workdir
     return login
 
 
