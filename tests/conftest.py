@@ -4,6 +4,7 @@ import asyncio
 import functools
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 
@@ -11,8 +12,11 @@ import pytest
 
 
 def pytest_sessionstart() -> None:
-    """Say that there is no loop yet: looptime asks for the current one, and would get a new one that nobody closes."""
+    """Begin alike wherever the tests are started from."""
+    # Say that there is no loop yet: looptime asks for the current one, and would get a new one that nobody closes.
     asyncio.set_event_loop(None)
+    # A shell ignores SIGINT for what it runs in the background, and children inherit that: Ctrl-C would do nothing.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
