@@ -13,9 +13,9 @@ from arenero.api.gateway.v1 import key_pb2, key_service_pb2, trace_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_pb2, sandbox_service_pb2
 from arenero.sdk import Client, Sandbox
 from arenero.sdk.client import SANDBOX_SERVICE
-from arenero.sdk.errors import DeadlineExceeded, FailedPrecondition, OutcomeUnknown
+from arenero.sdk.errors import DeadlineExceeded, FailedPrecondition, OutcomeUnknown, Unavailable
 from arenero.sdk.types import EventFilter, KeyKind, KeyScope, SandboxState
-from tests.unit.sdk.wire import SANDBOX_ID, WirePair, record
+from tests.unit.sdk.wire import BROKEN, SANDBOX_ID, WirePair, record
 
 
 def page(next_token: str) -> page_pb2.PageResult:
@@ -147,6 +147,32 @@ async def test_call_has_the_deadline_and_the_metadata_that_it_is_given(wires: Wi
                 extra={"traceparent": "00-a"},
             )
     assert wires.gateway.called("Get")[0].metadata["traceparent"] == "00-a"
+
+
+async def test_call_is_repeated_while_a_gateway_that_has_answered_is_away(wires: WirePair) -> None:
+    async with wires.client() as client:
+        await client.get(SANDBOX_ID)
+        await wires.gateway.stop()
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            deleting = group.create_task(client.delete(SANDBOX_ID))
+            await asyncio.sleep(0.2)
+            await wires.gateway.start()
+    assert deleting.result().state is SandboxState.TERMINATED
+
+
+async def test_call_is_not_repeated_where_nobody_has_ever_answered(wires: WirePair) -> None:
+    await wires.gateway.stop()
+    async with wires.client(reconnect_s=60) as client, asyncio.timeout(5):
+        with pytest.raises(Unavailable):
+            await client.get(SANDBOX_ID)
+
+
+async def test_call_that_makes_something_is_not_repeated(wires: WirePair) -> None:
+    wires.gateway.on("Create", BROKEN)
+    async with wires.client() as client:
+        with pytest.raises(OutcomeUnknown):
+            await client.create_key("n")
+    assert len(wires.gateway.called("Create")) == 1
 
 
 async def test_answer_without_its_record_is_an_error(wires: WirePair) -> None:

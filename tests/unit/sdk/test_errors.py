@@ -31,7 +31,7 @@ CLASSES = {
 
 async def error_of(wires: WirePair, refused: Refused) -> errors.AreneroError:
     wires.gateway.on("Get", refused)
-    async with wires.client() as client:
+    async with wires.client(reconnect_s=0) as client:
         with pytest.raises(errors.AreneroError) as raised:
             await client.get(SANDBOX_ID)
     return raised.value

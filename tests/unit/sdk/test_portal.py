@@ -106,6 +106,7 @@ def test_stop_waits_for_what_was_cancelled_and_cancels_the_rest() -> None:
 
     async def undo() -> None:
         try:
+            begun.set()
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             await asyncio.sleep(0.05)
@@ -116,7 +117,6 @@ def test_stop_waits_for_what_was_cancelled_and_cancels_the_rest() -> None:
         async def cancel_soon() -> None:
             async with asyncio.TaskGroup() as group:
                 group.create_task(undo())
-                begun.set()
                 await asyncio.Event().wait()
 
         return [asyncio.get_running_loop().create_task(cancel_soon())]

@@ -19,13 +19,13 @@ import grpc
 from arenero.sdk import settings as _settings
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
 from arenero.sdk._following import follow
-from arenero.sdk._plane import DirectEndpoint, Plane, endpoint_of
+from arenero.sdk._plane import DirectEndpoint, Patience, Plane, endpoint_of
 from arenero.sdk._tracing import trace_metadata
 from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Runtime, SandboxFilter, SandboxState, Template
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
-from arenero.sdk.errors import OutcomeUnknown, typed
+from arenero.sdk.errors import AreneroError, OutcomeUnknown, Unavailable, typed
 from arenero.sdk.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Client:
         self._gateway = Channels(self.settings.address)
         self._metadata: Metadata = metadata([("authorization", f"Bearer {self.settings.api_key}")])
         self._users = 0
+        self._has_answered = False
 
     @classmethod
     def shared(cls) -> Client:
@@ -101,6 +102,7 @@ class Client:
         *,
         timeout_s: float | None = None,
         extra: Mapping[str, str] | None = None,
+        repeatable: bool = False,
     ) -> Answer:
         """Make a unary call with typed messages.
 
@@ -110,6 +112,8 @@ class Client:
             answer: Class of the answer.
             timeout_s: Deadline in seconds; None: none.
             extra: Further metadata, for example `traceparent`.
+            repeatable: Asking twice does no more than asking once, so a connection that broke, or a gateway that is
+                starting again, is no reason to give up.
         """
         channel = self._gateway.short()
         method = self._gateway.method(
@@ -118,8 +122,27 @@ class Client:
             lambda: channel.unary_unary(path, request_serializer=bytes, response_deserializer=answer.parse),
         )
         call_metadata = (*self._metadata, *dict([*trace_metadata(), *(extra or {}).items()]).items())
-        result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
-        return result
+        patience = Patience(self.settings.reconnect_s)
+        while True:
+            try:
+                result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
+            except (Unavailable, OutcomeUnknown) as error:
+                if not repeatable or not await self._is_worth_another(error, patience):
+                    raise
+            except AreneroError:
+                self._has_answered = True
+                raise
+            else:
+                self._has_answered = True
+                return result
+
+    async def _repeat(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> Answer:
+        return await self.call(path, request, answer, repeatable=True)
+
+    async def _is_worth_another(self, error: AreneroError, patience: Patience) -> bool:
+        """Whether to ask again, after a wait. Where nobody has ever answered, nobody is waited for."""
+        is_over = error.reason == "CLIENT_CLOSED" or (error.reason == "NOT_SENT" and not self._has_answered)
+        return not is_over and await patience.is_left(error.retry_after_s or 0)
 
     async def stream(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> AsyncIterator[Answer]:
         """Make a server-streaming call with typed messages."""
@@ -152,7 +175,7 @@ class Client:
     async def get(self, sandbox_id: str) -> SandboxRecord:
         """Return a sandbox's record."""
         request = lifecycle_v1.GetRequest(sandbox_id=sandbox_id)
-        return _present((await self.call(SANDBOX_SERVICE + "Get", request, lifecycle_v1.GetResponse)).sandbox)
+        return _present((await self._repeat(SANDBOX_SERVICE + "Get", request, lifecycle_v1.GetResponse)).sandbox)
 
     async def sandboxes(
         self,
@@ -168,7 +191,7 @@ class Client:
         while True:
             page = PageRequest(page_size=_PAGE_SIZE, page_token=token)
             request = lifecycle_v1.ListRequest(filter=wanted, page=page)
-            answer = await self.call(SANDBOX_SERVICE + "List", request, lifecycle_v1.ListResponse)
+            answer = await self._repeat(SANDBOX_SERVICE + "List", request, lifecycle_v1.ListResponse)
             for record in answer.sandboxes:
                 yield record
             token = answer.page.next_page_token if answer.page else ""
@@ -178,18 +201,22 @@ class Client:
     async def delete(self, sandbox_id: str, *, wait: bool = True) -> SandboxRecord:
         """Delete a sandbox; one that has ended is no error."""
         request = lifecycle_v1.DeleteRequest(sandbox_id=sandbox_id, no_wait=not wait)
-        return _present((await self.call(SANDBOX_SERVICE + "Delete", request, lifecycle_v1.DeleteResponse)).sandbox)
+        return _present((await self._repeat(SANDBOX_SERVICE + "Delete", request, lifecycle_v1.DeleteResponse)).sandbox)
 
     async def runtimes(self) -> list[Runtime]:
         """Return the runtimes, with what was tried of each on the platform's host."""
         request = lifecycle_v1.ListRuntimesRequest()
-        answer = await self.call(SANDBOX_SERVICE + "ListRuntimes", request, lifecycle_v1.ListRuntimesResponse)
+        answer = await self.call(
+            SANDBOX_SERVICE + "ListRuntimes", request, lifecycle_v1.ListRuntimesResponse, repeatable=True
+        )
         return answer.runtimes
 
     async def templates(self) -> list[Template]:
         """Return the templates that sandboxes can be created from."""
         request = lifecycle_v1.ListTemplatesRequest()
-        answer = await self.call(SANDBOX_SERVICE + "ListTemplates", request, lifecycle_v1.ListTemplatesResponse)
+        answer = await self.call(
+            SANDBOX_SERVICE + "ListTemplates", request, lifecycle_v1.ListTemplatesResponse, repeatable=True
+        )
         return answer.templates
 
     async def replay(
@@ -248,14 +275,16 @@ class Client:
         request = gateway_v1.GetTraceRequest(
             trace_id=trace_id or None, sandbox_id=None if trace_id else sandbox_id, root_name=root_name
         )
-        answer = await self.call(TRACE_SERVICE + "GetTrace", request, gateway_v1.GetTraceResponse)
+        answer = await self._repeat(TRACE_SERVICE + "GetTrace", request, gateway_v1.GetTraceResponse)
         return _present(answer.trace)
 
     async def who_am_i(self) -> Key:
         """Return the record of the key in use."""
         from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
 
-        answer = await self.call(KEY_SERVICE + "WhoAmI", gateway_v1.WhoAmIRequest(), gateway_v1.WhoAmIResponse)
+        answer = await self.call(
+            KEY_SERVICE + "WhoAmI", gateway_v1.WhoAmIRequest(), gateway_v1.WhoAmIResponse, repeatable=True
+        )
         return _present(answer.key)
 
     async def create_key(
@@ -284,7 +313,7 @@ class Client:
         while True:
             page = PageRequest(page_size=_PAGE_SIZE, page_token=token)
             request = gateway_v1.ListRequest(tenant=tenant, include_ended=include_ended, page=page)
-            answer = await self.call(KEY_SERVICE + "List", request, gateway_v1.ListResponse)
+            answer = await self._repeat(KEY_SERVICE + "List", request, gateway_v1.ListResponse)
             for key in answer.keys:
                 yield key
             token = answer.page.next_page_token if answer.page else ""
@@ -296,7 +325,7 @@ class Client:
         from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
 
         request = gateway_v1.RevokeRequest(key_id=key_id)
-        return _present((await self.call(KEY_SERVICE + "Revoke", request, gateway_v1.RevokeResponse)).key)
+        return _present((await self._repeat(KEY_SERVICE + "Revoke", request, gateway_v1.RevokeResponse)).key)
 
 
 def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> DirectEndpoint:

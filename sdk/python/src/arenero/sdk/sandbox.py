@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.sdk import commands, types
-from arenero.sdk._plane import Patience
 from arenero.sdk._types.arenero.api.common.v1 import NetworkPolicy
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import (
@@ -34,7 +33,7 @@ from arenero.sdk._types.arenero.api.lifecycle.v1 import (
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
 from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
 from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
-from arenero.sdk.errors import AreneroError, OutcomeUnknown, Unavailable
+from arenero.sdk.errors import AreneroError
 from arenero.sdk.files import Files
 from arenero.sdk.terminal import Terminal, size_of
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from arenero.sdk.types import Event
 
 _UNDO_S: Final = 10.0
-_NOBODY_S: Final = 2.0
-"""How long to try an address where nothing answers: as long as a gateway takes to start again."""
 
 
 class Sandbox:
@@ -321,7 +318,7 @@ class Sandbox:
             await self.close()
 
     async def _control(self, method: str, request: Any, answer: Any) -> Any:
-        return await self._client.call(SANDBOX_SERVICE + method, request, answer)
+        return await self._client.call(SANDBOX_SERVICE + method, request, answer, repeatable=True)
 
     def _keep(self, record: SandboxRecord | None) -> SandboxRecord:
         self.record = _present(record)
@@ -362,7 +359,8 @@ class Creating:
     async def _create(self) -> Sandbox:
         client = self._client or Client.shared()
         try:
-            answer = await self._send(client)
+            # The request id makes it safe to ask again when the connection broke.
+            answer = await self._ask(client, repeatable=True)
             sandbox = Sandbox(client, _present(answer.sandbox), owns_client=self._client is None)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and not self._is_own_id:
@@ -374,18 +372,6 @@ class Creating:
             sandbox._plane.learn(endpoint_from(answer.execd))
         return sandbox
 
-    async def _send(self, client: Client) -> lifecycle_v1.CreateResponse:
-        """Ask; the request id makes it safe to ask again when the connection broke."""
-        patience = Patience(client.settings.reconnect_s)
-        patience_with_nobody = Patience(min(_NOBODY_S, client.settings.reconnect_s))
-        while True:
-            try:
-                return await self._ask(client)
-            except (Unavailable, OutcomeUnknown) as error:
-                used = patience_with_nobody if error.reason == "NOT_SENT" else patience
-                if not await used.is_left(error.retry_after_s or 0):
-                    raise
-
     async def _undo(self, client: Client) -> None:
         """Delete what may have been made; asking again is how to learn its id."""
         self._request.wait = lifecycle_v1.CreateWait.ACCEPTED
@@ -393,10 +379,10 @@ class Creating:
             async with asyncio.timeout(_UNDO_S):
                 await client.delete(_present((await self._ask(client)).sandbox).id, wait=False)
 
-    async def _ask(self, client: Client) -> lifecycle_v1.CreateResponse:
-        return await client.call(
-            SANDBOX_SERVICE + "Create", self._request, lifecycle_v1.CreateResponse, extra=self._extra
-        )
+    async def _ask(self, client: Client, *, repeatable: bool = False) -> lifecycle_v1.CreateResponse:
+        path = SANDBOX_SERVICE + "Create"
+        answer = lifecycle_v1.CreateResponse
+        return await client.call(path, self._request, answer, extra=self._extra, repeatable=repeatable)
 
 
 _LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"

@@ -7,7 +7,7 @@ import contextlib
 import uuid
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import grpc
 
@@ -26,6 +26,8 @@ from arenero.sdk.errors import (
     Unavailable,
     typed,
 )
+
+_DETACH_S: Final = 2.0
 
 
 class Terminal:
@@ -163,7 +165,11 @@ class Terminal:
             if self.exit is None and not self._call.done():
                 await self._send(exec_service_pb2.InteractRequest(detach=True))
                 await self._call.done_writing()
-        except AreneroError:
+                # A call that is cancelled may lose what was just sent, so its end is waited for.
+                async with asyncio.timeout(_DETACH_S):
+                    while True:
+                        await self._next_frame()
+        except (AreneroError, TimeoutError):
             pass  # the connection is gone, which detaches too
         finally:
             self._call.cancel()
