@@ -15,8 +15,9 @@ def pytest_sessionstart() -> None:
     """Begin alike wherever the tests are started from."""
     # Say that there is no loop yet: looptime asks for the current one, and would get a new one that nobody closes.
     asyncio.set_event_loop(None)
-    # A shell ignores SIGINT for what it runs in the background, and children inherit that: Ctrl-C would do nothing.
+    # A shell ignores SIGINT for what it runs in the background, nohup ignores SIGHUP, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,10 @@ KINDS = ("unit", "contract", "integration", "e2e", "security")
 WIRED = {"__init__", "__main__", "wiring"}
 """Composition: no decisions of their own, and every test above unit runs through them. (A suite is itself a test.)"""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "arenero.cli.platform.supervisor": "e2e/cli/platform/test_commands.py",
+    "arenero.runtime.local.reaping": "contract/runtime/local/test_driver.py",
+}
 """Modules whose test has another name, as a path below tests/: one file that covers several, or a suite over many."""
 
 MISSING: frozenset[str] = frozenset()
