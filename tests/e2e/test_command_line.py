@@ -182,13 +182,15 @@ class Person:
     def resize(self, rows: int, columns: int) -> None:
         fcntl.ioctl(self.controller, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def wait_for(self, text: bytes, timeout_s: float = 30) -> None:
+    def wait_for(self, text: bytes, timeout_s: float = 30) -> bytes:
+        """Wait until the screen has shown some text; return what came before it and was not waited for."""
         deadline_s = time.monotonic() + timeout_s
         while text not in self.seen:
             assert time.monotonic() < deadline_s, self.seen
             if select.select([self.controller], [], [], 0.1)[0]:
                 self.seen += os.read(self.controller, 65536)
-        self.seen = self.seen.partition(text)[2]
+        before, _, self.seen = self.seen.partition(text)
+        return before
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -214,8 +216,8 @@ def test_shell_is_a_real_terminal(platform: Instance, sandbox_id: str) -> None:
         person.wait_for(b"interrupted only")
         person.type(b"\x10\x11")
         person.wait_for(b"--attach ")
+        exec_id = person.wait_for(b"\r\n").decode()
         assert person.process.wait(30) == 0
-        exec_id = (person.seen + os.read(person.controller, 4096)).split()[0].decode()
     finally:
         person.close()
     again = Person(platform, "shell", sandbox_id, "--attach", exec_id)
