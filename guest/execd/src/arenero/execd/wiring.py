@@ -7,6 +7,7 @@ import gc
 import os
 import socket
 import time
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Final
 from arenero.api.execd.v1 import (
     code_service_pb2,
     code_service_pb2_grpc,
+    exec_pb2,
     exec_service_pb2_grpc,
     file_service_pb2_grpc,
     isolation_service_pb2,
@@ -34,6 +36,7 @@ from arenero.execd.refresh import Refresher
 from arenero.execd.servicer.execs import ExecServicer
 from arenero.execd.servicer.files import FileServicer
 from arenero.execd.servicer.lease import LeaseServicer
+from arenero.execd.servicer.specs import spec_of
 from arenero.execd.servicer.unsupported import unsupported
 from arenero.execd.spool import PLACES, Spool
 from arenero.execd.surroundings import Surroundings
@@ -116,12 +119,20 @@ async def _serve(plan: InitPlan, line: socket.socket) -> int:
         await execd.server.health.set_serving(True)
         execd.greeting.boot_spans = (*plan.boot_spans, ("execd.serve", started_ns, time.time_ns()))
         _say_ready(plan)
+        if plan.entrypoint:
+            execd.processes.start(str(uuid.uuid4()), spec_of(_entrypoint(plan)), plan.traceparent)
         await over.wait()
         if execd.link.lost:
             execd.processes.lose_all()
             cgroups.kill_all(plan.cgroup_fd)
         await execd.server.stop(FLUSH_S)
         return _INIT_LOST if execd.link.lost else 0
+
+
+def _entrypoint(plan: InitPlan) -> exec_pb2.ExecSpec:
+    """Return the sandbox's own command as a client would ask for it: listed, and open to be attached to, like others."""
+    argv = exec_pb2.Argv(args=[os.fsencode(word) for word in plan.entrypoint])
+    return exec_pb2.ExecSpec(argv=argv, on_exit=exec_pb2.ON_EXIT_LEAVE, labels={"arenero.entrypoint": "true"})
 
 
 def _tokens(plan: InitPlan) -> TokenCheck | None:
