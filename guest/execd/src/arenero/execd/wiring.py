@@ -130,7 +130,7 @@ async def _serve(plan: InitPlan, line: socket.socket) -> int:
 
 
 def _entrypoint(plan: InitPlan) -> exec_pb2.ExecSpec:
-    """Return the sandbox's own command as a client would ask for it: listed, and open to be attached to, like others."""
+    """Return the sandbox's own command as a client would ask for it: listed, and open to be attached to."""
     argv = exec_pb2.Argv(args=[os.fsencode(word) for word in plan.entrypoint])
     return exec_pb2.ExecSpec(argv=argv, on_exit=exec_pb2.ON_EXIT_LEAVE, labels={"arenero.entrypoint": "true"})
 
