@@ -188,7 +188,10 @@ class Person:
         while text not in self.seen:
             assert time.monotonic() < deadline_s, self.seen
             if select.select([self.controller], [], [], 0.1)[0]:
-                self.seen += os.read(self.controller, 65536)
+                try:
+                    self.seen += os.read(self.controller, 65536)
+                except OSError:
+                    pytest.fail(f"it ended, and showed {self.seen!r}")
         before, _, self.seen = self.seen.partition(text)
         return before
 

@@ -1,4 +1,4 @@
-"""The machinery of `make bench`: that it measures what it says and judges it right. How fast anything is, only it says."""
+"""The machinery of `make bench`: that it measures what it says and judges it right. How fast things are, it says."""
 
 import asyncio
 import json

@@ -42,7 +42,10 @@ class Screen:
         while text not in self.seen:
             assert time.monotonic() < deadline_s, self.seen
             if select.select([self.controller], [], [], 0.1)[0]:
-                self.seen += os.read(self.controller, 65536)
+                try:
+                    self.seen += os.read(self.controller, 65536)
+                except OSError:
+                    pytest.fail(f"it ended, and showed {self.seen!r}")
 
     def wait_until_raw(self) -> None:
         wait_until(lambda: self.is_raw() or self.process.poll() is not None)

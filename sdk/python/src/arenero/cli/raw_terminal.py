@@ -33,7 +33,7 @@ async def interact(terminal: Terminal) -> int:
             for task in (screen, typing, sizing):
                 task.cancel()
     if terminal.exit is None:
-        sys.stderr.write(f"\r\ndetached; attach again with --attach {terminal.exec_id}\r\n")
+        sys.stderr.write(f"\ndetached; attach again with --attach {terminal.exec_id}\n")
         return 0
     return terminal.exit.shell_code
 
