@@ -34,7 +34,7 @@ def ended_with(error: BaseException) -> int | str | None:
         (errors.InvalidArgument("x"), 2),
         (errors.NotFound("x"), 3),
         (errors.Unavailable("x"), 4),
-        (errors.Unauthenticated("x"), 4),
+        (errors.Unauthenticated("x"), 1),
         (errors.StartFailed("x", kind="NOT_FOUND", errno_name="ENOENT", stage="execve"), 127),
         (errors.StartFailed("x", kind="BAD_INTERPRETER", errno_name="ENOENT", stage="execve"), 127),
         (errors.StartFailed("x", kind="NOT_EXECUTABLE", errno_name="EACCES", stage="execve"), 126),

@@ -113,7 +113,7 @@ def report(error: errors.AreneroError) -> int:
         return EXIT_USAGE
     if isinstance(error, errors.NotFound):
         return EXIT_NOT_FOUND
-    if isinstance(error, errors.Unavailable | errors.Unauthenticated):
+    if isinstance(error, errors.Unavailable):
         return EXIT_UNREACHABLE
     return EXIT_FAILED
 

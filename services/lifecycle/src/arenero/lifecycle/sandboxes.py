@@ -306,9 +306,11 @@ def not_running(record: SandboxRecord) -> FailedPrecondition:
     """Return the error of a request that needs a running sandbox."""
     word = record.state.value
     metadata = {"sandbox_id": record.id, "state": word}
+    why = ""
     if record.failure is not None:
         metadata["cause"] = record.failure.reason
-    return FailedPrecondition(f"{record.id} is {word}", reason=f"SANDBOX_{word.upper()}", metadata=metadata)
+        why = f": {record.failure.message or record.failure.reason}"
+    return FailedPrecondition(f"{record.id} is {word}{why}", reason=f"SANDBOX_{word.upper()}", metadata=metadata)
 
 
 def _require(record: SandboxRecord, state: SandboxState) -> SandboxRecord:
