@@ -2343,7 +2343,8 @@ class DownloadArchiveResponse(betterproto2.Message):
 
     skipped: "list[bytes]" = betterproto2.field(3, betterproto2.TYPE_BYTES, repeated=True)
     """
-    Entries that vanished, shrank or could not be read while being packed, and sockets; the first 1000, in the last message.
+    Entries that vanished, shrank or could not be read while being packed, sockets and devices; the first 1000, in the last
+    message.
     """
 
     end: "bool" = betterproto2.field(4, betterproto2.TYPE_BOOL)
@@ -4235,7 +4236,7 @@ class ReadRequest(betterproto2.Message):
 
     chunk_bytes: "int" = betterproto2.field(6, betterproto2.TYPE_UINT32)
     """
-    Bytes per chunk; 0: 256 KiB. At most 4 MiB.
+    Bytes per chunk; 0: 1 MiB. At most 4 MiB less 64 KiB.
     """
 
     checksum: "bool" = betterproto2.field(7, betterproto2.TYPE_BOOL)
