@@ -282,7 +282,7 @@ def _write_identity(hostname: str) -> None:
 
 def _with_facts(plan: InitPlan, fds: Mapping[str, int], group: Group | None, line_fd: int) -> InitPlan:
     """Return the plan with what only this process knows: its descriptors and what its control group can do."""
-    named = {_FD_FIELDS[name]: fd for name, fd in fds.items()}
+    named: dict[str, Any] = {_FD_FIELDS[name]: fd for name, fd in fds.items()}
     controllers = group.child_controllers() if group and "cgroup" in fds else ()
     return replace(plan, ready_fd=line_fd, cgroup_controllers=controllers, **named)
 
