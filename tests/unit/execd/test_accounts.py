@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arenero.execd.accounts import Account, Accounts, Directory, parse_group, parse_id, parse_passwd
@@ -57,6 +57,7 @@ def test_line_that_makes_no_sense_is_left_out(line: bytes):
     assert [account.name for account in parse_passwd(line + b"\n" + PASSWD)] == ["root", "sandbox"]
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_content_is_fatal(content: bytes):
     Directory(parse_passwd(content), parse_group(content))

@@ -2,12 +2,13 @@
 
 from hashlib import sha256
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arenero.execd.checksums import Checksum
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3_000_000), st.binary(max_size=20)), max_size=4))
 def test_holes_count_as_zeros(pieces: list[tuple[int, bytes]]):
     checksum = Checksum()

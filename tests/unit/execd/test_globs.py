@@ -1,7 +1,7 @@
 """Globs, against a matcher that is slow and simple."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arenero.errors import InvalidArgument
@@ -53,6 +53,7 @@ names = st.text("ab*[]!^\\.é\n", min_size=1, max_size=4)
 paths = st.lists(names, min_size=1, max_size=4).map("/".join)
 
 
+@settings(deadline=None)
 @given(pattern=patterns, path=paths)
 def test_glob_matches_what_the_reference_matches(pattern: str, path: str):
     assert matches(pattern, path) == reference(pattern, path)

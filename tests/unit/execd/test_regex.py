@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arenero.errors import InvalidArgument
@@ -37,6 +37,7 @@ def test_text_that_is_not_utf8_is_searched():
     assert found("needle", b"\xff\xfe needle \xff") == (3, 9)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(["a+b", "^a?$", "[ab]{2,3}", "a|bb", "(a|b)*c"]),
     st.text("abc\n", max_size=30).map(str.encode),

@@ -131,6 +131,7 @@ members = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(members, st.integers(1, 3000))
 def test_what_we_write_we_read(parts: list[tuple[bytes, bytes]], pieces: int):
     files = [(Member(name, MemberKind.FILE, size_bytes=len(content)), content) for name, content in parts]
@@ -216,7 +217,7 @@ def test_compressed_archive_says_what_to_do():
     assert "compression" in error.value.fix
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=3000), st.integers(0, 3000), st.integers(0, 255))
 def test_no_damage_is_fatal(rest: bytes, at: int, value: int):
     """Whatever is changed or appended, the answer is members or a refusal."""

@@ -4,7 +4,7 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arenero.execd.tar import Member, MemberKind
@@ -28,6 +28,7 @@ names = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"
 paths = st.lists(names, min_size=1, max_size=6).map("/".join)
 
 
+@settings(deadline=None)
 @given(
     name=paths,
     mode=st.integers(0, 0o7777),

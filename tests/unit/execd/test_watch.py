@@ -124,6 +124,18 @@ def test_half_a_move_is_a_removal_or_a_creation(watched: Watched, tmp_path: Path
     assert told(watched.changes()) == [("modified", "back/f")]
 
 
+def test_directory_that_went_and_came_back_is_known_as_before(watched: Watched, tmp_path: Path, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/f").touch()
+    watched.follow(watched.changes())
+    (tmp_path / "d").rename(elsewhere / "d")
+    (elsewhere / "d").rename(tmp_path / "d")
+    assert watched.changes() == []
+    (tmp_path / "d/g").touch()
+    assert told(watched.changes()) == [("created", "d/g")]
+
+
 def test_links_are_told_and_not_followed(watched: Watched, tmp_path: Path, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (tmp_path / "link").symlink_to(elsewhere)

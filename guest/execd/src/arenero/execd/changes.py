@@ -84,7 +84,8 @@ class Coalescer:
 
     def _removed(self, change: Change) -> None:
         earlier = self._open.get(change.path)
-        if earlier is not None and earlier.is_directory == change.is_directory:
+        # A directory may take others along that were told of below it, so that its coming and going must both be told.
+        if earlier is not None and not earlier.is_directory and not change.is_directory:
             if earlier.kind is ChangeKind.CREATED and not earlier.may_replace:
                 del self._open[change.path]
                 return
