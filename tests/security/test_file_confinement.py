@@ -62,19 +62,19 @@ class Swapper:
     """Exchanges two names again and again in a thread."""
 
     def __init__(self, directory: Path, *pairs: tuple[str, str]) -> None:
-        self._directory = directory
         self._pairs = pairs
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run)
+        # Opened here, not in the thread: by then the directory may be gone already.
+        self._fd = os.open(directory, os.O_PATH)
         self.swaps = 0
 
     def _run(self) -> None:
-        fd = os.open(self._directory, os.O_PATH)
         while not self._done.is_set():
             for first, second in self._pairs:
-                _libc.renameat2(fd, first.encode(), fd, second.encode(), _EXCHANGE)
+                _libc.renameat2(self._fd, first.encode(), self._fd, second.encode(), _EXCHANGE)
                 self.swaps += 1
-        os.close(fd)
+        os.close(self._fd)
 
     def __enter__(self) -> "Swapper":
         self._thread.start()
