@@ -29,7 +29,8 @@ from arenero.isolation import capabilities, syscalls
 _NO_ROOT_AND_NO_FIXUP: Final = 0b1111
 """SECBIT_NOROOT and SECBIT_NO_SETUID_FIXUP, both locked: user 0 is nothing special to execve, and changing ids changes
 no capability."""
-_IGNORED_BY_PYTHON: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+_RESET: Final = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+"""What Python ignores, and what may have been ignored where execd was started: shells and nohup do that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Launcher:
                     file_actions=actions,
                     setsid=True,
                     setsigmask=(),
-                    setsigdef=_IGNORED_BY_PYTHON,
+                    setsigdef=_RESET,
                 ),
             )
         finally:
