@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -268,3 +269,42 @@ def test_too_many_watches_is_an_error_of_its_own(tmp_path: Path, monkeypatch):
     watched.watch.close()
     with pytest.raises(ResourceExhausted):
         Watched(tmp_path)
+
+
+CHURN = """
+import os, random, shutil, sys
+random.seed(int(sys.argv[2]))
+os.chdir(sys.argv[1])
+for number in range(150):
+    directories = [path for path, _, _ in os.walk(".")]
+    here, other, dice = random.choice(directories), random.choice(directories), random.random()
+    try:
+        if dice < 0.35:
+            os.makedirs(f"{here}/d{number}/x/y")
+        elif dice < 0.6:
+            open(f"{here}/f{number}", "w").close()
+        elif dice < 0.9:
+            os.rename(other, f"{here}/m{number}")
+        elif here != ".":
+            shutil.rmtree(here)
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tree_turned_over_at_random_is_known_in_the_end(watched: Watched, tmp_path: Path, seed: int):
+    """Directories move into others that are not known yet, out of some that are gone, and on before anybody looks."""
+    churn = subprocess.Popen([sys.executable, "-c", CHURN, str(tmp_path), str(seed)])
+    try:
+        deadline = time.monotonic() + 60
+        while churn.poll() is None or watched.known != watched.found():
+            assert time.monotonic() < deadline, watched.known ^ watched.found()
+            watched.follow(watched.changes())
+    finally:
+        churn.kill()
+        churn.wait()
+    for directory, _, _ in os.walk(tmp_path):
+        Path(directory, "probe").touch()
+    watched.follow(watched.changes())
+    assert watched.known == watched.found()
