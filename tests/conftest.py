@@ -22,6 +22,8 @@ def pytest_sessionstart() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))
         for marker, missing in REQUIREMENTS.items():
             if item.get_closest_marker(marker) and (reason := missing()):
                 item.add_marker(pytest.mark.skip(reason=reason))
@@ -61,6 +63,8 @@ def answers(*command: str) -> bool:
     except subprocess.TimeoutExpired:
         return False
 
+
+SLOW_TIMEOUT_S = 900
 
 REQUIREMENTS: dict[str, Callable[[], str | None]] = {
     "docker": missing_docker,
