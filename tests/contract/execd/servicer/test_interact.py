@@ -124,7 +124,9 @@ async def leave_while_output_flows(guest: Execd, client: Client, times: int) -> 
         return tuple(len(os.listdir(f"/proc/{pid}/fd")) for pid in (guest.init_pid, guest.server_pid))  # type: ignore[return-value]
 
     async def cycle() -> None:
-        terminal = open_terminal(client, "yes", on_disconnect=exec_pb2.ON_DISCONNECT_KILL, kill_grace=0)
+        # A ring: output that is kept would stay open as a file, which is no leak.
+        ring = exec_pb2.OutputPolicy(retention=exec_pb2.RETENTION_RING)
+        terminal = open_terminal(client, "yes", on_disconnect=exec_pb2.ON_DISCONNECT_KILL, kill_grace=0, output=ring)
         await terminal.until(b"y\r\n")
         terminal.call.cancel()
 
