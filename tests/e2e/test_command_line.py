@@ -94,7 +94,7 @@ def test_errors_have_their_codes(platform: Instance) -> None:
     nobody = platform.run("--address", "127.0.0.1:9", "--api-key", "x", "sandbox", "list", check=False)
     assert nobody.returncode == 4, nobody.stderr
     wrong_key = platform.run("--api-key", "nonsense", "sandbox", "list", check=False)
-    assert wrong_key.returncode == 4
+    assert wrong_key.returncode == 1
     assert "UNAUTHENTICATED" in wrong_key.stderr or "KEY" in wrong_key.stderr
 
 
@@ -161,7 +161,7 @@ def test_keys_on_the_command_line(platform: Instance) -> None:
     key_id = shown.split()[1]
     assert secret not in platform.run("key", "list", "--tenant", "team-a").stdout
     platform.run("key", "revoke", key_id)
-    assert platform.run("--api-key", secret, "key", "whoami", check=False).returncode == 4
+    assert platform.run("--api-key", secret, "key", "whoami", check=False).returncode == 1
 
 
 class Person:
