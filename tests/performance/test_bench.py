@@ -13,6 +13,7 @@ from bench import docker, processes
 from bench.context import Bench
 from bench.registry import Measured, Row, Skipped, at_least, at_most, of, rows
 from bench.report import Report, Result, table_row
+from bench.rows.output import Checker
 from bench.samples import quantile, repeat_ms
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,3 +177,14 @@ def test_every_row_can_be_measured(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "MISSED idle.crowd: 5 " in done.stdout
     assert {path.name for path in Path("/tmp").glob("arn-bench-*")} <= before
+
+
+def test_checker_knows_right_bytes_from_wrong_ones_across_the_ends_of_blocks() -> None:
+    block = bytes(range(10))
+    checker = Checker(block)
+    for begin, end in ((0, 3), (3, 12), (12, 20), (20, 25)):
+        checker.take((block * 3)[begin:end])
+    assert checker.offset == 25
+    for wrong in (b"\x06", b"\x05\x06\x07\x08\x09\x01"):
+        with pytest.raises(AssertionError, match="wrong bytes"):
+            checker.take(wrong)
