@@ -32,7 +32,7 @@ class Transfer:
 
 
 class Checker:
-    """Compares what comes with what was stored, at the speed of memory: comparing views costs more than all the rest."""
+    """Compares what comes with what was stored, at the speed of memory; comparing views costs more than all else."""
 
     def __init__(self, block: bytes) -> None:
         self._block = block
