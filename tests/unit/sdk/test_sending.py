@@ -6,7 +6,7 @@ import os
 import pytest
 
 from arenero.api.execd.v1 import file_service_pb2
-from arenero.sdk._sending import CHUNK_BYTES, chunks_of
+from arenero.sdk._sending import CHUNK_BYTES, MESSAGE_BYTES, chunks_of, slices
 from tests.unit.sdk.wire import WirePair
 
 
@@ -17,6 +17,13 @@ async def collected(content) -> list[bytes]:
 async def test_large_content_is_cut() -> None:
     sizes = [len(chunk) for chunk in await collected(bytes(CHUNK_BYTES + 1))]
     assert sizes == [CHUNK_BYTES, 1]
+
+
+def test_messages_are_small_and_lose_nothing() -> None:
+    for size in (0, 1, MESSAGE_BYTES, MESSAGE_BYTES + 1, CHUNK_BYTES):
+        chunk = os.urandom(size)
+        assert b"".join(slices(chunk)) == chunk
+        assert max(len(piece) for piece in slices(chunk)) <= MESSAGE_BYTES
 
 
 async def test_views_of_wider_items_are_sent_as_their_bytes() -> None:

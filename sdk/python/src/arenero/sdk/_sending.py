@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, BinaryIO, Final, TypeAlias
 
 import grpc
@@ -14,6 +14,9 @@ from arenero.sdk._writing import write
 from arenero.sdk.errors import Unauthenticated, Unavailable, typed
 
 CHUNK_BYTES: Final = 1024 * 1024
+"""Taken from a source at once."""
+MESSAGE_BYTES: Final = 256 * 1024
+"""Sent at once. Larger messages cost many times as much: their memory comes fresh from the kernel for each of them."""
 Content: TypeAlias = bytes | str | BinaryIO | Iterable[bytes] | AsyncIterable[bytes]
 
 
@@ -36,6 +39,15 @@ async def chunks_of(content: Content) -> AsyncIterator[bytes]:
         for piece in content:
             async for chunk in chunks_of(piece):
                 yield chunk
+
+
+def slices(chunk: bytes) -> Iterator[bytes]:
+    """Cut a chunk into what one message carries."""
+    if len(chunk) <= MESSAGE_BYTES:
+        yield chunk
+        return
+    for begin in range(0, len(chunk), MESSAGE_BYTES):
+        yield chunk[begin : begin + MESSAGE_BYTES]
 
 
 async def send(plane: Plane, method: str, messages: AsyncGenerator[Any, None]) -> Any:

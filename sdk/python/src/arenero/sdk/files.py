@@ -16,7 +16,7 @@ from arenero.api.execd.v1 import file_pb2, file_service_pb2
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk import _plane
 from arenero.sdk._plane import Plane
-from arenero.sdk._sending import CHUNK_BYTES, Content, chunks_of, receive, send
+from arenero.sdk._sending import MESSAGE_BYTES, Content, chunks_of, receive, send, slices
 from arenero.sdk.commands import set_duration, to_bytes
 from arenero.sdk.errors import FailedPrecondition, NotFound, OutcomeUnknown
 
@@ -104,7 +104,7 @@ class Files:
             OutcomeUnknown: The connection broke.
         """
         request = file_service_pb2.ReadRequest(
-            root=self._root, path=to_bytes(path), offset=offset, length=length, chunk_bytes=CHUNK_BYTES
+            root=self._root, path=to_bytes(path), offset=offset, length=length, chunk_bytes=MESSAGE_BYTES
         )
         async for message in self._stream("Read", request):
             if message.data:
@@ -329,9 +329,10 @@ async def _write_messages(
     async for chunk in chunks:
         # The hash is computed while the chunk is on its way: hashing lets go of the interpreter.
         hashing = asyncio.gather(asyncio.to_thread(checksum.update, chunk))
-        yield file_service_pb2.WriteRequest(offset=offset, data=chunk)
+        for piece in slices(chunk):
+            yield file_service_pb2.WriteRequest(offset=offset, data=piece)
+            offset += len(piece)
         await hashing
-        offset += len(chunk)
         if progress is not None:
             progress(offset)
     yield file_service_pb2.WriteRequest(
@@ -344,7 +345,8 @@ async def _archive_messages(
 ) -> AsyncGenerator[file_service_pb2.UploadArchiveRequest, None]:
     yield file_service_pb2.UploadArchiveRequest(open=opening)
     async for chunk in chunks:
-        yield file_service_pb2.UploadArchiveRequest(data=chunk)
+        for piece in slices(chunk):
+            yield file_service_pb2.UploadArchiveRequest(data=piece)
 
 
 def _compression(gzip: bool) -> file_service_pb2.ArchiveCompression:
