@@ -40,7 +40,8 @@ SANDBOX_SERVICE: Final = "/arenero.api.lifecycle.v1.SandboxService/"
 EVENT_SERVICE: Final = "/arenero.api.events.v1.EventService/"
 TRACE_SERVICE: Final = "/arenero.api.gateway.v1.TraceService/"
 KEY_SERVICE: Final = "/arenero.api.gateway.v1.KeyService/"
-_PAGE_SIZE: Final = 200
+_PAGE_SIZE: Final = 100
+"""Reading a record takes a fifth of a millisecond, in which nothing else happens on the event loop."""
 
 
 class Client:
