@@ -23,6 +23,9 @@ ONLY ?=
 PYTEST := $(BIN)/python -m pytest
 GENERATED := proto/gen sdk/python/src/arenero/sdk/_types
 
+# Compiled ahead: where PYTHONDONTWRITEBYTECODE is set, every start of a service would compile all of it anew.
+COMPILED := .venv/lib bench guest libs proto/gen sdk services
+
 export UV_PROJECT_ENVIRONMENT := .venv
 
 ##@ Everyday
@@ -123,6 +126,7 @@ apt: ## Install what is missing of the Debian packages needed
 .PHONY: venv
 venv: $(UV_STAMP) ## Make .venv hold exactly what uv.lock says
 	@$(UV) sync --quiet --locked --all-packages --all-extras --python .tools/bin/python
+	@$(BIN)/python -m compileall -q -j 0 $(COMPILED)
 
 $(UV_STAMP):
 	@deploy/setup/bootstrap.sh "$(PYTHON)" "$(UV_VERSION)"
