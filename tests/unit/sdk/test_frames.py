@@ -77,6 +77,11 @@ def test_exit_has_all_that_the_end_frame_tells() -> None:
     )
 
 
+def test_exit_knows_no_memory_where_execd_knows_none() -> None:
+    usage = exec_pb2.ResourceUsage(user_time=Duration(seconds=1))
+    assert exit_of(exec_pb2.ExecEnded(exit_code=0, usage=usage)).max_rss_bytes is None
+
+
 def test_exit_knows_no_usage_when_none_is_told() -> None:
     found = exit_of(exec_pb2.ExecEnded(exit_code=0))
     assert (found.cpu_time_s, found.max_rss_bytes, found.exit_code) == (None, None, 0)

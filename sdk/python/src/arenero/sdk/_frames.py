@@ -59,6 +59,7 @@ class Exit:
     core_dumped: bool = False
     cpu_time_s: float | None = None
     max_rss_bytes: int | None = None
+    """Most memory of one of its processes; None where it isn't known."""
     final_offsets: Mapping[StreamName, int] = field(default_factory=dict)
     dropped_bytes: Mapping[StreamName, int] = field(default_factory=dict)
 
@@ -139,7 +140,7 @@ def exit_of(ended: exec_pb2.ExecEnded) -> Exit:
         escapees_possible=ended.escapees_possible,
         core_dumped=ended.core_dumped,
         cpu_time_s=cpu.total_seconds() if has_usage else None,
-        max_rss_bytes=ended.usage.max_rss_bytes if has_usage else None,
+        max_rss_bytes=(ended.usage.max_rss_bytes or None) if has_usage else None,
         final_offsets=named_offsets(ended.final_offsets),
         dropped_bytes=named_offsets(ended.dropped),
     )

@@ -107,7 +107,7 @@ PUBLIC: Final[Mapping[str, Service]] = {
         _service("snapshot.v1.SnapshotService", Backend.SNAPSHOT, "Get List Watch Diff GetRetention"),
         _service("snapshot.v1.ImageService", Backend.SNAPSHOT, "ListImages InspectImage"),
         _service("warmpool.v1.PoolService", Backend.WARMPOOL, "Get List Watch ListMembers GetStats"),
-        _service("vault.v1.VaultService", Backend.VAULT, "Get List Watch"),
+        _service("vault.v1.VaultService", Backend.VAULT, "Get List Watch Test"),
         _service(
             "execd.v1.ExecService",
             Backend.EXECD,
