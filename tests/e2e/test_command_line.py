@@ -1,6 +1,7 @@
 """The command as a person, or a script, uses it."""
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 import termios
 import time
 from collections.abc import Iterator
@@ -118,7 +120,11 @@ def test_files_are_copied_in_between_and_out(platform: Instance, sandbox_id: str
     (tmp_path / "d/sub/x").write_bytes(os.urandom(300_000))
     (tmp_path / "d/tool").write_text("#!/bin/sh\necho tool\n")
     (tmp_path / "d/tool").chmod(0o755)
+    (tmp_path / "d/absolute").symlink_to("/usr/bin/env")
+    (tmp_path / "d/up").symlink_to("../../x")
     platform.run("cp", str(tmp_path / "d"), f"{sandbox_id}:work")
+    shown = platform.run("exec", sandbox_id, "--", "readlink", "work/absolute", "work/up").stdout
+    assert shown == "/usr/bin/env\n../../x\n"
     assert platform.run("exec", sandbox_id, "--", "work/tool").stdout == "tool\n"
     other = platform.run("sandbox", "create").stdout.strip()
     platform.run("cp", f"{sandbox_id}:work", f"{other}:copy")
@@ -128,6 +134,26 @@ def test_files_are_copied_in_between_and_out(platform: Instance, sandbox_id: str
     assert os.access(tmp_path / "back/tool", os.X_OK)
     platform.run("cp", "-", f"{sandbox_id}:/tmp/piped", input="from a pipe")
     assert platform.run("cp", f"{sandbox_id}:/tmp/piped", "-").stdout == "from a pipe"
+
+
+def test_directory_arrives_as_a_directory(platform: Instance, sandbox_id: str, tmp_path: Path) -> None:
+    """As with `cp -r`: into what is there under its own name, else under the new name; `/.` is the content."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/x").write_text("x")
+    platform.run("cp", f"{tmp_path}/d", f"{sandbox_id}:")
+    platform.run("cp", f"{tmp_path}/d", f"{sandbox_id}:new")
+    platform.run("cp", f"{tmp_path}/d/.", f"{sandbox_id}:new/deep")
+    shown = platform.run("exec", sandbox_id, "--", "find", "d", "new", "-type", "f").stdout
+    assert sorted(shown.split()) == ["d/x", "new/deep/x", "new/x"]
+    platform.run("cp", f"{sandbox_id}:new", ".", cwd=tmp_path)
+    platform.run("cp", f"{sandbox_id}:new", "other", cwd=tmp_path)
+    found = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("x"))
+    assert found == ["d/x", "new/deep/x", "new/x", "other/deep/x", "other/x"]
+    tar = platform.run("cp", f"{sandbox_id}:new", "-", text=False).stdout
+    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+        assert {name.rstrip("/") for name in archive.getnames()} == {"new", "new/x", "new/deep", "new/deep/x"}
+    platform.run("cp", "-", f"{sandbox_id}:d", input=tar, text=False)
+    assert platform.run("exec", sandbox_id, "--", "cat", "d/new/deep/x").stdout == "x"
 
 
 def test_commands_of_a_sandbox(platform: Instance, sandbox_id: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from arenero.cli.archives import pack, unpack
+from arenero.cli.archives import Packing, unpack
 
 
 def tar(*entries: tuple[str, dict[str, object]]) -> bytes:
@@ -83,7 +83,7 @@ async def test_directory_survives_the_way_up_and_down(tmp_path: Path, target: Pa
     (source / "link").symlink_to("sub/tool")
     (source / "dangling").symlink_to("nowhere")
     os.utime(source / "sub/tool", (1_000_000_000, 1_000_000_000))
-    assert await unpack(pack(source), target) == []
+    assert await unpack(Packing(source).pieces(), target) == []
     names = sorted(path.relative_to(source) for path in source.rglob("*"))
     assert sorted(path.relative_to(target) for path in target.rglob("*")) == names
     assert (target / "sub/deep/big").read_bytes() == (source / "sub/deep/big").read_bytes()
@@ -97,7 +97,7 @@ async def test_what_is_packed_is_a_tar_for_everyone(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / ("n" * 200)).write_bytes(b"content")
-    content = b"".join([piece async for piece in pack(source)])
+    content = b"".join([piece async for piece in Packing(source).pieces()])
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         [entry] = archive.getmembers()
         read = archive.extractfile(entry)
@@ -110,7 +110,7 @@ async def test_file_that_shrinks_while_it_is_packed_spoils_nothing(tmp_path: Pat
     source.mkdir()
     (source / "a").write_bytes(bytes([1]) * 3_000_000)
     (source / "b").write_bytes(b"after")
-    packing, pieces = pack(source), []
+    packing, pieces = Packing(source).pieces(), []
     pieces.append(await anext(packing))
     pieces.append(await anext(packing))
     os.truncate(source / "a", 100)
@@ -125,7 +125,7 @@ async def test_file_that_vanishes_while_it_is_packed_is_left_out(tmp_path: Path)
     source.mkdir()
     for name in "abc":
         (source / name).write_bytes(b"x")
-    packing = pack(source)
+    packing = Packing(source).pieces()
     pieces = [await anext(packing)]
     (source / "b").unlink()
     pieces.extend([piece async for piece in packing])
@@ -133,15 +133,42 @@ async def test_file_that_vanishes_while_it_is_packed_is_left_out(tmp_path: Path)
         assert archive.getnames() == ["a", "c"]
 
 
-async def test_socket_is_not_packed(tmp_path: Path) -> None:
+async def test_what_no_archive_holds_is_left_out_and_told(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
+    (source / "null").symlink_to("/dev/null")
     server = await asyncio.start_unix_server(lambda *_: None, source / "s")
     try:
-        content = b"".join([piece async for piece in pack(source)])
+        packing = Packing(source)
+        content = b"".join([piece async for piece in packing.pieces()])
     finally:
         server.close()
-    assert content == bytes(1024)
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        assert [(entry.name, entry.linkname) for entry in archive] == [("null", "/dev/null")]
+    assert (packing.left_out, packing.has_failed) == ([f"{source}/s: it is a socket"], False)
+
+
+@pytest.mark.root
+async def test_device_is_not_packed(tmp_path: Path) -> None:
+    os.mknod(tmp_path / "zero", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+    packing = Packing(tmp_path)
+    assert b"".join([piece async for piece in packing.pieces()]) == bytes(1024)
+    assert packing.left_out == [f"{tmp_path}/zero: it is a device"]
+
+
+async def test_what_can_not_be_read_is_left_out_as_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "ok").write_bytes(b"x")
+    packing = Packing(tmp_path)
+    pieces = packing.pieces()
+    first = await anext(pieces)
+    # A directory that becomes something else between being listed and being read can't be read.
+    (tmp_path / "loop").rmdir()
+    (tmp_path / "loop").write_bytes(b"")
+    rest = [piece async for piece in pieces]
+    with tarfile.open(fileobj=io.BytesIO(b"".join([first, *rest]))) as archive:
+        assert archive.getnames() == ["loop", "ok"]
+    assert (packing.left_out, packing.has_failed) == ([f"{tmp_path}/loop: Not a directory"], True)
 
 
 HOSTILE = {

@@ -1,6 +1,8 @@
 """`arenero cp`."""
 
 import io
+import socket
+import stat
 import subprocess
 import sys
 import tarfile
@@ -74,20 +76,90 @@ def test_file_goes_where_cp_would_put_it(wires: WirePair, arenero, tmp_path: Pat
     assert (stored.opening.path, bytes(stored.content), stored.opening.mode) == (target, b"content", 0o755)
 
 
-def test_directory_goes_up_as_an_archive(wires: WirePair, arenero, tmp_path: Path) -> None:
-    (tmp_path / "d/sub").mkdir(parents=True)
-    (tmp_path / "d/sub/x").write_bytes(b"x")
-    arrived = bytearray()
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a/b", "b"),
+        ("a/b/", "b"),
+        ("b", "b"),
+        ("a/.", ""),
+        (".", ""),
+        ("..", ""),
+        ("a/..", ""),
+        ("/", ""),
+        (".x", ".x"),
+    ],
+)
+def test_name_of_a_copy_is_its_own_unless_the_content_is_meant(text: str, name: str) -> None:
+    assert (Place("", text).name, Place.parse(f"sbx_1:{text}").name) == (name, name)
 
-    async def take(requests):
+
+class Unpacked:
+    """An archive that came up, and where to."""
+
+    def __init__(self) -> None:
+        self.opening: Any = None
+        self.content = bytearray()
+
+    async def take(self, requests):
         async for request in requests:
-            arrived.extend(request.data)
+            self.opening = self.opening or request.open
+            self.content.extend(request.data)
         return file_service_pb2.UploadArchiveResponse(entries=2)
 
-    wires.execd.on("UploadArchive", take)
-    assert arenero("cp", str(tmp_path / "d"), "sbx_1:/w").exit_code == 0
-    with tarfile.open(fileobj=io.BytesIO(arrived)) as archive:
-        assert archive.getnames() == ["sub", "sub/x"]
+    def names(self) -> list[str]:
+        with tarfile.open(fileobj=io.BytesIO(self.content)) as archive:
+            return archive.getnames()
+
+
+@pytest.fixture
+def unpacked(wires: WirePair) -> Unpacked:
+    made = Unpacked()
+    wires.execd.on("UploadArchive", made.take)
+    wires.execd.on("Chmod", file_service_pb2.ChmodResponse(changed=1))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("found", "source", "destination", "target", "is_new"),
+    [
+        ([MISSING], "d", "sbx_1:/w/new", b"/w/new", True),
+        ([MISSING], "d", "sbx_1:/w/new/", b"/w/new/", True),
+        ([A_DIRECTORY, MISSING], "d", "sbx_1:/w", b"/w/d", True),
+        ([A_DIRECTORY, MISSING], "d/", "sbx_1:", b"./d", True),
+        ([A_DIRECTORY, A_DIRECTORY], "d", "sbx_1:/w/", b"/w/d", False),
+        ([A_DIRECTORY], "d/.", "sbx_1:/w", b"/w", False),
+    ],
+)
+def test_directory_goes_where_cp_would_put_it(
+    wires: WirePair, arenero, unpacked: Unpacked, tmp_path: Path, found, source, destination, target, is_new
+) -> None:
+    (tmp_path / "d/sub").mkdir(parents=True)
+    (tmp_path / "d/sub/x").write_bytes(b"x")
+    (tmp_path / "d").chmod(0o711)
+    wires.execd.on("Stat", *found)
+    result = arenero("cp", f"{tmp_path}/{source}", destination)
+    assert (result.exit_code, result.output) == (0, "")
+    assert (unpacked.opening.path, unpacked.names()) == (target, ["sub", "sub/x"])
+    assert unpacked.opening.outside_links
+    modes = [(call.request.path, call.request.mode) for call in wires.execd.called("Chmod")]
+    assert modes == ([(target, 0o711)] if is_new else [])
+
+
+@pytest.mark.parametrize("found", [[A_FILE], [A_DIRECTORY, A_FILE]], ids=["there", "in it"])
+def test_directory_replaces_no_file(wires: WirePair, arenero, tmp_path: Path, found) -> None:
+    wires.execd.on("Stat", *found)
+    result = arenero("cp", str(tmp_path), "sbx_1:/w/x")
+    assert (result.exit_code, "is a file" in result.stderr) == (1, True)
+    assert not wires.execd.called("UploadArchive")
+
+
+def test_what_could_not_be_sent_is_told(wires: WirePair, arenero, unpacked: Unpacked, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        wires.execd.on("Stat", MISSING)
+        result = arenero("cp", str(tmp_path), "sbx_1:x")
+    assert (result.exit_code, result.stderr) == (0, f"arenero: left out {tmp_path}/s: it is a socket\n")
 
 
 def test_file_comes_down_to_a_name_or_into_a_directory(wires: WirePair, arenero, tmp_path: Path) -> None:
@@ -102,9 +174,9 @@ def test_name_from_the_command_line_is_the_only_name(wires: WirePair, arenero, t
     """What the sandbox answers names nothing here."""
     wires.execd.on("Stat", stat_of(file_pb2.FILE_TYPE_REGULAR, path=b"../../evil"))
     wires.execd.on("Read", [part(b"x", end=True)])
-    assert arenero("cp", "sbx_1:/w/..", str(tmp_path)).exit_code == 1
+    assert arenero("cp", "sbx_1:/w/..", str(tmp_path)).exit_code == 0
     assert arenero("cp", "sbx_1:ok", str(tmp_path)).exit_code == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["ok"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "ok"]
 
 
 def archive_of(name: str, content: bytes = b"x") -> list[file_service_pb2.DownloadArchiveResponse]:
@@ -129,6 +201,64 @@ def test_directory_comes_down_and_what_is_left_out_is_told(wires: WirePair, aren
     assert (result.exit_code, result.stdout) == (0, "")
     assert "arenero: left out 'pipe'" in result.stderr
     assert (tmp_path / "new/place/sub/x").read_bytes() == b"x"
+    assert stat.S_IMODE((tmp_path / "new/place").stat().st_mode) == 0o750
+
+
+def test_directory_comes_down_under_its_name_into_one_that_is_there(wires: WirePair, arenero, tmp_path: Path) -> None:
+    wires.execd.on("Stat", A_DIRECTORY)
+    wires.execd.on("DownloadArchive", archive_of("x"))
+    (tmp_path / "here").mkdir()
+    assert arenero("cp", "sbx_1:/a/w/", str(tmp_path / "here")).exit_code == 0
+    assert arenero("cp", "sbx_1:/a/w/.", str(tmp_path / "here")).exit_code == 0
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "here", "here/w", "here/w/x", "here/x",
+    ]  # fmt: skip
+
+
+def test_directory_comes_down_over_no_file(wires: WirePair, arenero, tmp_path: Path) -> None:
+    wires.execd.on("Stat", A_DIRECTORY)
+    (tmp_path / "taken").write_bytes(b"precious")
+    result = arenero("cp", "sbx_1:/w", str(tmp_path / "taken"))
+    assert (result.exit_code, "is a file" in result.stderr) == (1, True)
+    assert not wires.execd.called("DownloadArchive")
+
+
+def test_file_comes_down_into_a_new_directory_where_the_name_ends_so(wires: WirePair, arenero, tmp_path: Path) -> None:
+    wires.execd.on("Stat", A_FILE)
+    wires.execd.on("Read", [part(b"down", end=True)])
+    assert arenero("cp", "sbx_1:/w/result", f"{tmp_path}/new/").exit_code == 0
+    assert (tmp_path / "new/result").read_bytes() == b"down"
+
+
+@pytest.mark.parametrize(
+    ("source", "base", "paths"),
+    [("/a/w", b"/a", [b"w"]), ("w/", b".", [b"w"]), ("w/.", b"w/.", []), ("", b".", [])],
+)
+def test_directory_is_a_tar_on_standard_output(wires: WirePair, arenero, source, base, paths) -> None:
+    wires.execd.on("Stat", A_DIRECTORY)
+    wires.execd.on("DownloadArchive", archive_of("w/x"))
+    result = arenero("cp", f"sbx_1:{source}", "-")
+    assert (result.exit_code, result.stdout_bytes) == (0, archive_of("w/x")[0].data)
+    asked = wires.execd.called("DownloadArchive")[0].request
+    assert (asked.base, [*asked.paths]) == (base, paths)
+
+
+def test_link_to_a_directory_is_followed_also_as_a_tar(wires: WirePair, arenero) -> None:
+    wires.execd.on("Stat", A_DIRECTORY, stat_of(file_pb2.FILE_TYPE_SYMLINK))
+    wires.execd.on("DownloadArchive", archive_of("x"))
+    assert arenero("cp", "sbx_1:link", "-").exit_code == 0
+    asked = wires.execd.called("DownloadArchive")[0].request
+    assert (asked.base, [*asked.paths]) == (b"link", [])
+
+
+def test_tar_from_standard_input_goes_into_a_directory(
+    wires: WirePair, unpacked: Unpacked, environment: dict[str, str]
+) -> None:
+    wires.execd.on("Stat", A_DIRECTORY)
+    sent = archive_of("x")[0].data
+    command = [sys.executable, "-m", "arenero.cli.main", "cp", "-", "sbx_1:/w"]
+    subprocess.run(command, env=environment, input=sent, timeout=30, check=True)
+    assert (unpacked.opening.path, bytes(unpacked.content)) == (b"/w", sent)
 
 
 def test_hostile_archive_is_refused(wires: WirePair, arenero, tmp_path: Path) -> None:
@@ -150,17 +280,16 @@ def test_file_goes_from_one_sandbox_to_another(wires: WirePair, arenero) -> None
     assert [call.request.sandbox_id for call in wires.gateway.called("Get")] == ["sbx_1", "sbx_2"]
 
 
-def test_directory_goes_from_one_sandbox_to_another(wires: WirePair, arenero) -> None:
-    wires.execd.on("Stat", A_DIRECTORY)
+def test_directory_goes_from_one_sandbox_to_another(wires: WirePair, arenero, unpacked: Unpacked) -> None:
+    wires.execd.on("Stat", A_DIRECTORY, A_DIRECTORY, MISSING)
     wires.execd.on("DownloadArchive", archive_of("x"))
-    wires.execd.on("UploadArchive", file_service_pb2.UploadArchiveResponse(entries=1))
     assert arenero("cp", "sbx_1:/a", "sbx_2:/b").exit_code == 0
-    sent = b"".join(request.data for request in wires.execd.called("UploadArchive")[0].requests)
-    assert sent == archive_of("x")[0].data
+    assert (unpacked.opening.path, bytes(unpacked.content)) == (b"/b/a", archive_of("x")[0].data)
 
 
 def test_standard_streams(wires: WirePair, arenero, environment) -> None:
     stored = Stored()
+    wires.execd.on("Stat", MISSING, A_FILE)
     wires.execd.on("Write", stored.take)
     wires.execd.on("Read", [part(b"\xff\x00"), part(b"out", end=True)])
     command = [sys.executable, "-m", "arenero.cli.main", "cp"]

@@ -188,6 +188,26 @@ def test_link_within_the_directory_is_fine_and_followed_within(scope: Scope, out
     assert (out / "h").stat().st_ino == (out / "real/f").stat().st_ino
 
 
+@pytest.mark.parametrize("target", [b"/etc/shadow", b"../../p", b"..", b"no/such"])
+def test_link_that_points_out_is_taken_when_that_is_asked_for(scope: Scope, out: Path, target: bytes):
+    unpack(scope, archive(directory(b"d"), symlink(b"d/l", target), file(b"last")), outside_links=True)
+    assert os.readlink(bytes(out / "d/l")) == target
+    assert (out / "last").read_text() == "new"
+
+
+@pytest.mark.parametrize("through", [file(b"l/p"), directory(b"l/p"), symlink(b"l/p", b"x"), hard_link(b"h", b"l/p")])
+@pytest.mark.parametrize("target", ["..", "{}"], ids=["up", "absolute"])
+def test_nothing_is_unpacked_through_a_link_that_points_out(
+    tmp_path: Path, scope: Scope, out: Path, target: str, through: Any
+):
+    (tmp_path / "p").write_text("old")
+    link = symlink(b"l", target.format(tmp_path).encode())
+    with pytest.raises(PermissionDenied) as error:
+        unpack(scope, archive(link, through), outside_links=True)
+    assert error.value.reason == "ESCAPES_ROOT"
+    assert ((tmp_path / "p").read_text(), (tmp_path / "p").stat().st_nlink) == ("old", 1)
+
+
 def test_link_swapped_in_by_a_running_program_leads_nowhere(tmp_path: Path, scope: Scope, out: Path):
     """Between two members a directory becomes a link to elsewhere."""
     (tmp_path / "elsewhere").mkdir()

@@ -2,8 +2,8 @@
 
 Every member's place is looked up beneath the directory by the kernel, so neither `..`, nor an absolute name, nor a
 link that an earlier member or a running program made leads out of it. Files are always new ones: content is never
-written through a name that was there before. Links may not point out of the directory; devices and set-id bits are
-not for archives.
+written through a name that was there before. Links may not point out of the directory unless that is asked for; devices
+and set-id bits are not for archives.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class UnpackSpec:
     most_entries: int = DEFAULT_MOST_ENTRIES
     most_bytes: int = 0
     """0: what the disk holds."""
+    outside_links: bool = False
+    """Take links that point out of the directory too; nothing is unpacked through one."""
 
 
 class Unpacker:
@@ -200,13 +202,18 @@ class Unpacker:
             os.close(fd)
 
     def _make_symlink(self, place: Place, name: bytes, member: Member) -> None:
-        if not points_below(name, member.link_target):
-            raise escapes(name, _FIELD)
-        if len(self._links) >= _MOST_LINKS:
-            raise _too_much(f"more than {_MOST_LINKS} symbolic links")
+        if not self._spec.outside_links:
+            self._expect_below(name, member.link_target)
         _clear(place, name)
         os.symlink(member.link_target, place.name, dir_fd=place.dir_fd)
         self._owners_of(member).apply_to_link(place.dir_fd, place.name, has_rights=self._scope.has_rights)
+
+    def _expect_below(self, name: bytes, link_target: bytes) -> None:
+        """Refuse a link that points out, and remember to look in the end where this one leads by way of others."""
+        if not points_below(name, link_target):
+            raise escapes(name, _FIELD)
+        if len(self._links) >= _MOST_LINKS:
+            raise _too_much(f"more than {_MOST_LINKS} symbolic links")
         self._links.append(name)
 
     def _check_links(self) -> Generator[None, None, None]:

@@ -26,15 +26,49 @@ _LATEST_S: Final = 2**33
 """Of a file's time, in seconds since 1970: what any file system can hold."""
 
 
-async def pack(directory: Path) -> AsyncIterator[bytes]:
-    """Stream a directory as a tar, one piece in memory at a time. What vanishes meanwhile is left out."""
-    for root, directories, names in os.walk(directory):
-        directories.sort()
-        for name in sorted([*directories, *names]):
-            path = Path(root, name)
-            async for piece in _pack_entry(path, str(path.relative_to(directory))):
+class Packing:
+    """A directory on its way as a tar, one piece in memory at a time. What vanishes meanwhile is left out."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.left_out: list[str] = []
+        """What else was left out so far, and why."""
+        self.has_failed = False
+        """Whether some of it should have been there."""
+
+    async def pieces(self, *, progress: Callable[[int], None] | None = None) -> AsyncIterator[bytes]:
+        """Stream it; one stream for each packing."""
+        done = 0
+        for root, directories, names in os.walk(self._directory, onerror=self._fail):
+            directories.sort()
+            for name in sorted([*directories, *names]):
+                async for piece in self._entry(Path(root, name)):
+                    yield piece
+                    done += len(piece)
+                    if progress is not None:
+                        progress(done)
+        yield bytes(2 * tarfile.BLOCKSIZE)
+
+    def _fail(self, error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            self.has_failed = True
+            self.left_out.append(f"{error.filename}: {error.strerror}")
+
+    async def _entry(self, path: Path) -> AsyncIterator[bytes]:
+        holder = tarfile.TarFile(fileobj=io.BytesIO(), mode="w", format=tarfile.PAX_FORMAT)
+        try:
+            entry: tarfile.TarInfo | None = holder.gettarinfo(path, str(path.relative_to(self._directory)))
+            content = path.open("rb") if entry and entry.isreg() else None
+        except OSError as error:
+            self._fail(error)
+            return
+        if entry is None or entry.ischr() or entry.isblk():
+            self.left_out.append(f"{path}: it is a {'socket' if entry is None else 'device'}")
+            return
+        yield entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+        if content is not None:
+            async for piece in _content(content, entry.size):
                 yield piece
-    yield bytes(2 * tarfile.BLOCKSIZE)
 
 
 async def unpack(
@@ -57,19 +91,8 @@ async def unpack(
         return await asyncio.to_thread(_unpack, spool, target.resolve())
 
 
-async def _pack_entry(path: Path, name: str) -> AsyncIterator[bytes]:
-    holder = tarfile.TarFile(fileobj=io.BytesIO(), mode="w", format=tarfile.PAX_FORMAT)
-    try:
-        entry: tarfile.TarInfo | None = holder.gettarinfo(path, name)
-        content = path.open("rb") if entry and entry.isreg() else None
-    except FileNotFoundError:
-        return
-    if entry is None:
-        return  # a socket
-    yield entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
-    if content is None:
-        return
-    left = entry.size
+async def _content(content: BinaryIO, size: int) -> AsyncIterator[bytes]:
+    left = size
     with content:
         while left and (piece := await asyncio.to_thread(content.read, min(left, _CHUNK_BYTES))):
             left -= len(piece)
@@ -78,7 +101,7 @@ async def _pack_entry(path: Path, name: str) -> AsyncIterator[bytes]:
     while left:
         yield bytes(min(left, _CHUNK_BYTES))
         left -= min(left, _CHUNK_BYTES)
-    yield bytes(-entry.size % tarfile.BLOCKSIZE)
+    yield bytes(-size % tarfile.BLOCKSIZE)
 
 
 def _unpack(spool: BinaryIO, target: Path) -> list[str]:

@@ -291,10 +291,15 @@ class Files:
                 return
         raise OutcomeUnknown("the archive ended without its last message", reason="STREAM_BROKEN")
 
-    async def upload_archive(self, content: Content, path: SandboxPath, *, gzip: bool = False) -> int:
-        """Unpack a tar below a directory; return the number of entries. Entries that would leave it are refused."""
+    async def upload_archive(
+        self, content: Content, path: SandboxPath, *, gzip: bool = False, outside_links: bool = False
+    ) -> int:
+        """Unpack a tar below a directory, made when missing; return the number of entries.
+
+        Entries that would leave it are refused, and so are links that point out of it unless `outside_links` is given.
+        """
         opening = file_service_pb2.UploadArchiveOpen(
-            root=self._root, path=to_bytes(path), compression=_compression(gzip)
+            root=self._root, path=to_bytes(path), compression=_compression(gzip), outside_links=outside_links
         )
         messages = _archive_messages(opening, chunks_of(content))
         return int((await send(self._plane, "UploadArchive", messages)).entries)

@@ -176,6 +176,7 @@ def unpack_spec_of(opening: api.UploadArchiveOpen) -> UnpackSpec:
         is_compressed=_is_compressed(opening.compression, "open.compression"),
         most_entries=opening.max_entries or DEFAULT_MOST_ENTRIES,
         most_bytes=opening.max_bytes,
+        outside_links=opening.outside_links,
     )
 
 

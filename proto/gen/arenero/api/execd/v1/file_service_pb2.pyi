@@ -419,7 +419,7 @@ class UploadArchiveRequest(_message.Message):
     def __init__(self, open: _Optional[_Union[UploadArchiveOpen, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
 
 class UploadArchiveOpen(_message.Message):
-    __slots__ = ("root", "path", "ownership", "keep_owners", "compression", "max_entries", "max_bytes")
+    __slots__ = ("root", "path", "ownership", "keep_owners", "compression", "max_entries", "max_bytes", "outside_links")
     ROOT_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     OWNERSHIP_FIELD_NUMBER: _ClassVar[int]
@@ -427,6 +427,7 @@ class UploadArchiveOpen(_message.Message):
     COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     MAX_ENTRIES_FIELD_NUMBER: _ClassVar[int]
     MAX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_LINKS_FIELD_NUMBER: _ClassVar[int]
     root: _file_pb2.FileRoot
     path: bytes
     ownership: _file_pb2.Ownership
@@ -434,7 +435,8 @@ class UploadArchiveOpen(_message.Message):
     compression: ArchiveCompression
     max_entries: int
     max_bytes: int
-    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., ownership: _Optional[_Union[_file_pb2.Ownership, _Mapping]] = ..., keep_owners: _Optional[bool] = ..., compression: _Optional[_Union[ArchiveCompression, str]] = ..., max_entries: _Optional[int] = ..., max_bytes: _Optional[int] = ...) -> None: ...
+    outside_links: bool
+    def __init__(self, root: _Optional[_Union[_file_pb2.FileRoot, _Mapping]] = ..., path: _Optional[bytes] = ..., ownership: _Optional[_Union[_file_pb2.Ownership, _Mapping]] = ..., keep_owners: _Optional[bool] = ..., compression: _Optional[_Union[ArchiveCompression, str]] = ..., max_entries: _Optional[int] = ..., max_bytes: _Optional[int] = ..., outside_links: _Optional[bool] = ...) -> None: ...
 
 class UploadArchiveResponse(_message.Message):
     __slots__ = ("entries", "bytes")

@@ -220,8 +220,8 @@ class FileServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadArchive(self, request_iterator, context):
-        """UploadArchive unpacks a tar below a directory. Entries that would leave it, links that point out of it and devices are
-        refused; what was unpacked before them stays.
+        """UploadArchive unpacks a tar below a directory. Entries that would leave it, devices and, unless they are asked for, links
+        that point out of it are refused; what was unpacked before them stays.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

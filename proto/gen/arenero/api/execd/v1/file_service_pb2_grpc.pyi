@@ -62,8 +62,8 @@ class FileServiceStub:
     DownloadArchive: _grpc.UnaryStreamMultiCallable[_file_service_pb2.DownloadArchiveRequest, _file_service_pb2.DownloadArchiveResponse]
     """DownloadArchive streams trees as a tar."""
     UploadArchive: _grpc.StreamUnaryMultiCallable[_file_service_pb2.UploadArchiveRequest, _file_service_pb2.UploadArchiveResponse]
-    """UploadArchive unpacks a tar below a directory. Entries that would leave it, links that point out of it and devices are
-    refused; what was unpacked before them stays.
+    """UploadArchive unpacks a tar below a directory. Entries that would leave it, devices and, unless they are asked for, links
+    that point out of it are refused; what was unpacked before them stays.
     """
     WatchDirectory: _grpc.UnaryStreamMultiCallable[_file_service_pb2.WatchDirectoryRequest, _file_service_pb2.WatchDirectoryResponse]
     """WatchDirectory streams changes below a directory."""
@@ -102,8 +102,8 @@ class FileServiceAsyncStub(FileServiceStub):
     DownloadArchive: _aio.UnaryStreamMultiCallable[_file_service_pb2.DownloadArchiveRequest, _file_service_pb2.DownloadArchiveResponse]  # type: ignore[assignment]
     """DownloadArchive streams trees as a tar."""
     UploadArchive: _aio.StreamUnaryMultiCallable[_file_service_pb2.UploadArchiveRequest, _file_service_pb2.UploadArchiveResponse]  # type: ignore[assignment]
-    """UploadArchive unpacks a tar below a directory. Entries that would leave it, links that point out of it and devices are
-    refused; what was unpacked before them stays.
+    """UploadArchive unpacks a tar below a directory. Entries that would leave it, devices and, unless they are asked for, links
+    that point out of it are refused; what was unpacked before them stays.
     """
     WatchDirectory: _aio.UnaryStreamMultiCallable[_file_service_pb2.WatchDirectoryRequest, _file_service_pb2.WatchDirectoryResponse]  # type: ignore[assignment]
     """WatchDirectory streams changes below a directory."""
@@ -229,8 +229,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_file_service_pb2.UploadArchiveRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_file_service_pb2.UploadArchiveResponse, _abc.Awaitable[_file_service_pb2.UploadArchiveResponse]]:
-        """UploadArchive unpacks a tar below a directory. Entries that would leave it, links that point out of it and devices are
-        refused; what was unpacked before them stays.
+        """UploadArchive unpacks a tar below a directory. Entries that would leave it, devices and, unless they are asked for, links
+        that point out of it are refused; what was unpacked before them stays.
         """
 
     @_abc_1.abstractmethod

@@ -2401,7 +2401,7 @@ class Exec(betterproto2.Message):
 
     spec: "ExecSpec | None" = betterproto2.field(3, betterproto2.TYPE_MESSAGE, optional=True)
     """
-    What runs.
+    What runs; unset in the `started` of a new exec.
     """
 
     running: "bool" = betterproto2.field(4, betterproto2.TYPE_BOOL)
@@ -2676,7 +2676,7 @@ class ExecStarted(betterproto2.Message):
 
     exec: "Exec | None" = betterproto2.field(1, betterproto2.TYPE_MESSAGE, optional=True)
     """
-    The exec.
+    The exec. Its `spec` is left out, as the client has just sent it, unless `repeated_start` is set.
     """
 
     repeated_start: "bool" = betterproto2.field(2, betterproto2.TYPE_BOOL)
@@ -4027,7 +4027,8 @@ class OutputChunk(betterproto2.Message):
 
     seq: "int" = betterproto2.field(3, betterproto2.TYPE_UINT64)
     """
-    Order over all streams of the exec, from 1.
+    Order over all streams of the exec: the place of the first byte among the bytes of all of them, from 1. It counts bytes, not
+    chunks, so it grows from each chunk to the next but not by one.
     """
 
     data: "bytes" = betterproto2.field(4, betterproto2.TYPE_BYTES)
@@ -4621,7 +4622,7 @@ class ResourceUsage(betterproto2.Message):
 
     max_rss_bytes: "int" = betterproto2.field(3, betterproto2.TYPE_UINT64)
     """
-    Most resident memory of one process, in bytes.
+    Most resident memory of one process, in bytes; 0: not known.
     """
 
     major_faults: "int" = betterproto2.field(4, betterproto2.TYPE_UINT64)
@@ -5828,6 +5829,11 @@ class UploadArchiveOpen(betterproto2.Message):
     max_bytes: "int" = betterproto2.field(7, betterproto2.TYPE_UINT64)
     """
     Most bytes unpacked; 0: what the disk limit allows.
+    """
+
+    outside_links: "bool" = betterproto2.field(8, betterproto2.TYPE_BOOL)
+    """
+    Unpack links that point out of the directory too, as they are. No entry is unpacked through one.
     """
 
 
