@@ -1,7 +1,7 @@
 """`arenero cp`: files and directories into, out of and between sandboxes and this machine.
 
 A copy goes where `cp -r` and `docker cp` would put it: to the name that was given, or under its own name into a
-directory that is there. Of a directory written as `DIR/.` (or `.`, `..`, `/`, which have no name) the content is copied.
+directory that is there. Of a directory written as `DIR/.` (or `.`, `..`, `/`: they have no name) the content is copied.
 """
 
 from __future__ import annotations
