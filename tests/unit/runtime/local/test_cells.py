@@ -9,6 +9,7 @@ from arenero.errors import ResourceExhausted
 from arenero.isolation.cgroup_layout import Layout
 from arenero.isolation.cgroups import Tree
 from arenero.model.ids import new_sandbox_id
+from arenero.model.record import ExitFacts
 from arenero.runtime.local.cells import Cells, state_digest
 from arenero.runtime.local.mode import Mode, Way
 
@@ -69,6 +70,14 @@ def test_state_is_replaced_whole(tmp_path: Path) -> None:
     cell.write_state({"address": "unix:/x", "features": ["a"]})
     cell.write_state({"address": "unix:/y"})
     assert cell.state() == {"address": "unix:/y"}
+
+
+def test_an_end_is_known_once_it_was_written_down(tmp_path: Path) -> None:
+    cell = cells_of(tmp_path).make(None)
+    assert (cell.exit(), cell.was_stopped()) == (None, False)
+    cell.note_stopped()
+    cell.write_exit(ExitFacts(None, 9, oom_killed=False))
+    assert (cell.exit(), cell.was_stopped()) == (ExitFacts(None, 9, oom_killed=False), True)
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "null"])

@@ -68,7 +68,7 @@ async def test_forgetting_lets_go_of_whoever_waits(watches: Watches) -> None:
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(watches.status(watch))
             await asyncio.sleep(0)
-            watches.forget(process.pid)
+            watches.forget((process.pid, ticks(process.pid)))
         assert waiting.result() is None
         process.kill()
 

@@ -233,7 +233,8 @@ class Group:
             _write(f"{self.unified}/cgroup.kill", "1")
             # A frozen version 1 group dies only once it thaws.
             self._thaw_freezer()
-            return len(self.pids())
+            # Every process was born into this hierarchy, and none can leave the group.
+            return len(frozenset(_pids_below(self.unified)))
         return self._kill_each()
 
     def _kill_each(self) -> int:

@@ -4,7 +4,9 @@ A *cell* is made without a sandbox, and claimed by one by renaming its directory
 by its id, is the anchor of everything it has: it appears last and goes last. In it:
 
     cell.json       what the cell is: name of its control group, slot, size of its disk
-    state.json      what is known of the sandbox in it: its address, or how it ended
+    state.json      what is known of the sandbox in it: its address and isolation
+    stopped         it is being ended by us
+    exit.json       how it ended
     process         pid and start time of the first process
     image           its own layer, as a file system, or
     upper, work     its own layer, as directories
@@ -27,7 +29,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +38,7 @@ from arenero.isolation import disk
 from arenero.isolation.cgroups import Group, Limits, Tree
 from arenero.isolation.namespaces import to_outside
 from arenero.model.ids import SandboxId
+from arenero.model.record import ExitFacts
 from arenero.runtime.local.mode import Mode, Way
 from arenero.runtime.local.trees import remove_tree
 
@@ -92,8 +95,27 @@ class Cell:
         return _read_json(self.directory / "state.json")
 
     def write_state(self, state: Mapping[str, Any]) -> None:
-        """Replace what is known of the sandbox, whole or not at all."""
+        """Write down what is known of the sandbox, whole or not at all."""
         _write_json(self.directory / "state.json", state)
+
+    # Each of these is a file of its own, and made once: to replace a file is to wait for the disk, on ext4.
+
+    def note_stopped(self) -> None:
+        """Write down that the sandbox's end is our doing."""
+        (self.directory / "stopped").touch()
+
+    def was_stopped(self) -> bool:
+        """Whether the sandbox's end is our doing."""
+        return (self.directory / "stopped").exists()
+
+    def exit(self) -> ExitFacts | None:
+        """Return how the sandbox ended, once that is known."""
+        known = _read_json(self.directory / "exit.json")
+        return ExitFacts(**known) if known else None
+
+    def write_exit(self, facts: ExitFacts) -> None:
+        """Write down how the sandbox ended, whole or not at all."""
+        _write_json(self.directory / "exit.json", asdict(facts))
 
 
 class Cells:

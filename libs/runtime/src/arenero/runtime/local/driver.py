@@ -222,6 +222,7 @@ class LocalDriver:
         if cell.process() is not None:
             # An earlier attempt got this far; what it left is not trusted.
             await parts.reaper.end(cell, group)
+            parts.watches.forget(cell.process())
             await parts.reaper.remove_group(group)
             parts.cells.renew(cell)
             group = parts.cells.make_group(cell, _limits_of(launch))
@@ -270,8 +271,7 @@ class LocalDriver:
             group = parts.cells.group(cell)
             await parts.reaper.end(cell, group)
             await parts.reaper.remove_group(group)
-            if (process := cell.process()) is not None:
-                parts.watches.forget(process[0])
+            parts.watches.forget(cell.process())
             await parts.removal.remove_cell(cell)
             parts.cells.free(cell)
 
@@ -291,9 +291,12 @@ class LocalDriver:
 
     def _kill(self, cell: Cell) -> None:
         """Kill once, and leave word that it was us."""
-        if "exit" not in (state := cell.state()) and "address" in state:
-            cell.write_state({**state, "stopped": True})
-        self._parts.reaper.kill(cell, self._parts.cells.group(cell))
+        parts, group = self._parts, self._parts.cells.group(cell)
+        if parts.reaper.is_over(cell, group):
+            return
+        if "address" in cell.state():
+            cell.note_stopped()
+        parts.reaper.kill(cell, group)
 
     # --- recover, wait, stats -----------------------------------------------------------------------------------------
 
@@ -320,24 +323,23 @@ class LocalDriver:
 
     async def _note_end(self, cell: Cell) -> ExitFacts:
         """Wait for the end of the first process; write down how it ended, once."""
+        if (known := cell.exit()) is not None:
+            return known
         parts, process = self._parts, cell.process()
-        status = None
-        if "exit" not in cell.state() and process is not None:
-            watch = parts.watches.add(*process)
-            status = await parts.watches.status(watch) if watch else None
-        state = cell.state()
-        if "exit" not in state:
-            oom_kills = parts.cells.group(cell).oom_kills() or 0
-            facts = exit_facts(status, oom_kills, stopped=bool(state.get("stopped")))
-            state = {**state, "exit": [facts.exit_code, facts.signal, facts.oom_killed]}
-            cell.write_state(state)
-        code, number, oom_killed = state["exit"]
-        return ExitFacts(code, number, oom_killed)
+        watch = parts.watches.add(*process) if process else None
+        status = await parts.watches.status(watch) if watch else None
+        if (known := cell.exit()) is not None:
+            # Somebody else waited as well.
+            return known
+        oom_kills = parts.cells.group(cell).oom_kills() or 0
+        facts = exit_facts(status, oom_kills, stopped=cell.was_stopped())
+        cell.write_exit(facts)
+        return facts
 
     def _process_of(self, cell: Cell) -> int | None:
         """Return the pid of the first process while it runs, and have it watched."""
         process = cell.process()
-        if process is None or "exit" in cell.state() or start_time(process[0]) != process[1]:
+        if process is None or cell.exit() is not None or start_time(process[0]) != process[1]:
             return None
         return process[0] if self._parts.watches.add(*process) else None
 

@@ -115,10 +115,10 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
     cells.open()
     sources = Sources(config, own_ids=os.geteuid() == 0, shift=mode.shift)
     sources.open()
-    reaper = Reaper(mode, config.stop_timeout_s)
+    watches = Watches()
+    reaper = Reaper(mode, watches, config.stop_timeout_s)
     for group in cells.stray_groups():
         await reaper.end_group(group)
-    watches = Watches()
     zygote = Zygote(watches.tell, str(config.state_dir / "zygote.log"))
     await zygote.start()
     removal = Removal(mode, zygote)
@@ -139,6 +139,7 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
 
     async def drop(cell: Cell) -> None:
         await reaper.end(cell, cells.group(cell))
+        watches.forget(cell.process())
         await reaper.remove_group(cells.group(cell))
         await removal.remove_cell(cell)
         cells.free(cell)

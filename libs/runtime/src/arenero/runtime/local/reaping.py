@@ -1,8 +1,9 @@
 """Ending every process of a cell, and knowing that none is left.
 
 With namespaces the kernel helps twice: the end of the first process ends its PID namespace, and the control group names
-whatever is left. Under rules alone there may be neither; then the cell's own user id marks its processes, or, where all
-share one user, the tree below the first process.
+whatever is left. So to wait for the end is to wait for that process, and to look round once afterwards. Under rules
+alone there may be neither; then the cell's own user id marks its processes, or, where all share one user, the tree
+below the first process.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from typing import Final
 
 from arenero.errors import Unavailable
 from arenero.isolation import syscalls
@@ -19,7 +21,10 @@ from arenero.isolation.cgroups import Group
 from arenero.isolation.namespaces import to_outside
 from arenero.runtime.local.cells import Cell
 from arenero.runtime.local.mode import Mode, Way
-from arenero.runtime.local.watching import start_time
+from arenero.runtime.local.watching import Watches, start_time
+
+_LONG_S: Final = 0.05
+"""What is killed ends sooner, unless something new was born meanwhile."""
 
 
 class Reaper:
@@ -27,12 +32,24 @@ class Reaper:
 
     Args:
         mode: How sandboxes are isolated here.
+        watches: Tell when a first process has ended.
         timeout_s: How long killed processes may take to disappear.
     """
 
-    def __init__(self, mode: Mode, timeout_s: float) -> None:
+    def __init__(self, mode: Mode, watches: Watches, timeout_s: float) -> None:
         self._mode = mode
+        self._watches = watches
         self._timeout_s = timeout_s
+
+    def is_over(self, cell: Cell, group: Group) -> bool:
+        """Whether it is certain that a cell's processes have all ended; where it isn't, it costs little to kill again.
+
+        Nothing is born in a PID namespace whose first process has ended.
+        """
+        process = cell.process()
+        if process is None or self._mode.way is Way.RULES or not group.unified:
+            return False
+        return start_time(process[0]) != process[1] and not group.is_populated()
 
     def kill(self, cell: Cell, group: Group) -> int:
         """Send SIGKILL to every process of a cell; return how many were still there."""
@@ -56,11 +73,25 @@ class Reaper:
         """
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         pause_s = 0.001
-        while self.kill(cell, group) or group.is_populated():
+        while not self.is_over(cell, group) and (self.kill(cell, group) or group.is_populated()):
             if asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(f"processes of {cell.name} don't end", reason="PROCESSES_STUCK", retry_after_s=5.0)
-            await asyncio.sleep(pause_s)
-            pause_s = min(pause_s * 1.5, 0.02)
+            if not await self._first_has_ended(cell):
+                await asyncio.sleep(pause_s)
+                pause_s = min(pause_s * 1.5, 0.02)
+
+    async def _first_has_ended(self, cell: Cell) -> bool:
+        """Wait for the end of a cell's first process; False when that took long, or there was nothing to wait for."""
+        process = cell.process()
+        watch = self._watches.add(*process) if process else None
+        if watch is None or watch.ended.is_set():
+            return False
+        try:
+            async with asyncio.timeout(_LONG_S):
+                await watch.ended.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def end_group(self, group: Group) -> None:
         """Kill whatever is in a control group that belongs to no cell, and remove it."""

@@ -75,9 +75,9 @@ class Watches:
             await asyncio.sleep(_TICK_S)
         return watch.status
 
-    def forget(self, pid: int) -> None:
-        """Stop watching a process."""
-        if watch := self._by_pid.pop(pid, None):
+    def forget(self, process: tuple[int, int] | None) -> None:
+        """Stop watching a process, if it is watched; None is none."""
+        if process and (watch := self._by_pid.pop(process[0], None)):
             self._close(watch)
             watch.ended.set()
 
