@@ -67,6 +67,18 @@ async def test_following_begins_where_it_is_told(wires: WirePair) -> None:
     assert [call.request.sequence for call in wires.gateway.called("Follow")[:2]] == [42, 42]
 
 
+async def test_stream_that_falls_silent_is_opened_again(wires: WirePair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arenero.sdk.client._FOLLOW_SILENCE_S", 0.3)
+
+    async def silent(request):
+        yield fact(5)
+        await asyncio.Event().wait()
+
+    wires.gateway.on("Follow", silent, [fact(6)])
+    assert await ids_of(wires, 2) == ["evt_5", "evt_6"]
+    assert wires.gateway.called("Follow")[1].request.sequence == 6
+
+
 async def test_stream_that_ends_is_opened_again(wires: WirePair) -> None:
     wires.gateway.on("Follow", [fact(1)], [fact(2)])
     assert await ids_of(wires, 2) == ["evt_1", "evt_2"]

@@ -195,11 +195,11 @@ class WirePair:
             made.token_expires_at.seconds += int(ttl_s)
         return made
 
-    def settings(self, *, direct: bool = True, reconnect_s: float = 5.0) -> Settings:
-        return Settings(address=self.gateway.address, api_key="key-1", prefer_direct=direct, reconnect_s=reconnect_s)
+    def settings(self, *, direct: bool = True, reconnect_s: float = 5.0, answer_s: float = 30.0) -> Settings:
+        return Settings(self.gateway.address, "key-1", prefer_direct=direct, reconnect_s=reconnect_s, answer_s=answer_s)
 
-    def client(self, *, direct: bool = True, reconnect_s: float = 5.0) -> Client:
-        return Client(settings=self.settings(direct=direct, reconnect_s=reconnect_s))
+    def client(self, *, direct: bool = True, reconnect_s: float = 5.0, answer_s: float = 30.0) -> Client:
+        return Client(settings=self.settings(direct=direct, reconnect_s=reconnect_s, answer_s=answer_s))
 
     @asynccontextmanager
     async def sandbox(self, *, direct: bool = True, reconnect_s: float = 5.0) -> AsyncIterator[Sandbox]:

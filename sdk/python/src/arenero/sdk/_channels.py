@@ -24,6 +24,8 @@ _OPTIONS: Final = (
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.keepalive_permit_without_calls", 0),
     ("grpc.enable_http_proxy", 0),
+    # Despite its name this is also how long to wait for a connection: one that the kernel has made, and nobody takes.
+    ("grpc.min_reconnect_backoff_ms", 10_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Final
 
-from arenero.sdk.errors import OutcomeUnknown, Unavailable
+from arenero.sdk.errors import DeadlineExceeded, OutcomeUnknown, Unavailable
 
 if TYPE_CHECKING:
     from arenero.sdk._types.arenero.api.events.v1 import Event, FollowRequest, FollowResponse
@@ -27,12 +27,14 @@ async def follow(
 
     Raises:
         Unavailable: The very first connection could not be made.
+        DeadlineExceeded: Nobody has ever answered.
     """
     seen: deque[str] = deque(maxlen=_REMEMBERED)
-    is_resumed = False
+    is_resumed = has_heard = False
     while True:
         try:
             async for answer in open_stream(request):
+                has_heard = True
                 if (event := answer.event) is None:
                     request = _after(request, answer.heartbeat_sequence)
                     continue
@@ -44,6 +46,9 @@ async def follow(
                     yield event
         except Unavailable:
             if not is_resumed:
+                raise
+        except DeadlineExceeded:
+            if not has_heard:
                 raise
         except OutcomeUnknown:
             pass

@@ -13,7 +13,14 @@ import grpc
 
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
 from arenero.sdk._tracing import trace_metadata
-from arenero.sdk.errors import AreneroError, FailedPrecondition, OutcomeUnknown, Unauthenticated, Unavailable
+from arenero.sdk.errors import (
+    AreneroError,
+    DeadlineExceeded,
+    FailedPrecondition,
+    OutcomeUnknown,
+    Unauthenticated,
+    Unavailable,
+)
 from arenero.sdk.settings import Settings
 
 _RENEW_BEFORE_END_S: Final = 60.0
@@ -147,7 +154,7 @@ class Plane:
                 return self._endpoint  # another call has found it meanwhile
             try:
                 self._endpoint = await self._find_endpoint()
-            except (Unavailable, OutcomeUnknown, FailedPrecondition):
+            except (Unavailable, OutcomeUnknown, DeadlineExceeded, FailedPrecondition):
                 # The sandbox needs no control plane as long as the token holds.
                 return old if old is not None and old.expires_at_s > time.time() else None
             return self._endpoint

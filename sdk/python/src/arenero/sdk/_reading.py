@@ -9,6 +9,7 @@ import grpc
 
 from arenero.api.execd.v1 import exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
+from arenero.sdk._deadline import Deadline
 from arenero.sdk._frames import Cursor, Frame, StreamName, exit_of, named_offsets, start_failed
 from arenero.sdk._plane import Patience, Plane, Way
 from arenero.sdk.errors import (
@@ -90,20 +91,24 @@ class Reader:
             self._cursor.begin(named_offsets(self.request.offsets.offsets))
 
 
-async def read_frames(plane: Plane, method: str, request: Any) -> AsyncIterator[Frame]:
+async def read_frames(
+    plane: Plane, method: str, request: Any, deadline: Deadline | None = None
+) -> AsyncIterator[Frame]:
     """Stream an exec's frames and, last, its `Exit`.
 
     Raises:
         StartFailed: It never ran.
+        DeadlineExceeded: Nothing is heard of it after its deadline.
         OutcomeUnknown: The connection broke and could not be resumed.
     """
     reader = Reader(method, request)
     patience = Patience(plane.reconnect_s)
+    deadline = deadline or Deadline()
     while True:
         way = await plane.stream()
         call = way.method(ExecServiceStub, reader.method)(reader.request, metadata=way.metadata)
         try:
-            while (message := await _next(call)) is not None:
+            while (message := await deadline.wait(_next(call))) is not None:
                 for frame in reader.take(message):
                     patience.renew()
                     yield frame

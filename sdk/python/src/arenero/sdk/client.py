@@ -18,6 +18,7 @@ import grpc
 
 from arenero.sdk import settings as _settings
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
+from arenero.sdk._deadline import no_answer
 from arenero.sdk._following import follow
 from arenero.sdk._plane import DirectEndpoint, Patience, Plane, endpoint_of
 from arenero.sdk._tracing import trace_metadata
@@ -25,7 +26,7 @@ from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Runtime, SandboxFilter, SandboxState, Template
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
-from arenero.sdk.errors import AreneroError, OutcomeUnknown, Unavailable, typed
+from arenero.sdk.errors import AreneroError, DeadlineExceeded, OutcomeUnknown, Unavailable, typed
 from arenero.sdk.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ TRACE_SERVICE: Final = "/arenero.api.gateway.v1.TraceService/"
 KEY_SERVICE: Final = "/arenero.api.gateway.v1.KeyService/"
 _PAGE_SIZE: Final = 100
 """Reading a record takes a fifth of a millisecond, in which nothing else happens on the event loop."""
+
+_REMOVAL_S: Final = 60.0
+"""Ending a sandbox may take so long: its processes get time to end by themselves."""
+_FOLLOW_SILENCE_S: Final = 60.0
+"""The platform sends a sign of life every 15 s."""
 
 
 class Client:
@@ -111,10 +117,13 @@ class Client:
             path: `/package.Service/Method`.
             request: What is asked.
             answer: Class of the answer.
-            timeout_s: Deadline in seconds; None: none.
+            timeout_s: Deadline in seconds; None: `Settings.answer_s`.
             extra: Further metadata, for example `traceparent`.
             repeatable: Asking twice does no more than asking once, so a connection that broke, or a gateway that is
                 starting again, is no reason to give up.
+
+        Raises:
+            DeadlineExceeded: No answer came in time; reason NO_ANSWER.
         """
         channel = self._gateway.short()
         method = self._gateway.method(
@@ -124,9 +133,12 @@ class Client:
         )
         call_metadata = (*self._metadata, *dict([*trace_metadata(), *(extra or {}).items()]).items())
         patience = Patience(self.settings.reconnect_s)
+        timeout_s = self.settings.answer_s if timeout_s is None else timeout_s
         while True:
             try:
                 result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
+            except DeadlineExceeded as error:
+                raise (no_answer(timeout_s) if error.reason == "DEADLINE_EXCEEDED" else error) from None
             except (Unavailable, OutcomeUnknown) as error:
                 if not repeatable or not await self._is_worth_another(error, patience):
                     raise
@@ -145,8 +157,20 @@ class Client:
         is_over = error.reason == "CLIENT_CLOSED" or (error.reason == "NOT_SENT" and not self._has_answered)
         return not is_over and await patience.is_left(error.retry_after_s or 0)
 
-    async def stream(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> AsyncIterator[Answer]:
-        """Make a server-streaming call with typed messages."""
+    async def stream(
+        self, path: str, request: betterproto2.Message, answer: type[Answer], *, silence_s: float | None = None
+    ) -> AsyncIterator[Answer]:
+        """Make a server-streaming call with typed messages.
+
+        Args:
+            path: `/package.Service/Method`.
+            request: What is asked.
+            answer: Class of the messages.
+            silence_s: How long to wait for each; None: as long as the connection holds.
+
+        Raises:
+            DeadlineExceeded: Nothing came for so long; reason NO_ANSWER.
+        """
         channel = self._gateway.stream()
         method = self._gateway.method(
             channel,
@@ -155,7 +179,7 @@ class Client:
         )
         call = method(request, metadata=(*self._metadata, *trace_metadata()))
         try:
-            while (message := await _read(call)) is not None:
+            while (message := await _read(call, silence_s)) is not None:
                 yield message
         finally:
             call.cancel()
@@ -202,7 +226,14 @@ class Client:
     async def delete(self, sandbox_id: str, *, wait: bool = True) -> SandboxRecord:
         """Delete a sandbox; one that has ended is no error."""
         request = lifecycle_v1.DeleteRequest(sandbox_id=sandbox_id, no_wait=not wait)
-        return _present((await self._repeat(SANDBOX_SERVICE + "Delete", request, lifecycle_v1.DeleteResponse)).sandbox)
+        answer = await self.call(
+            SANDBOX_SERVICE + "Delete",
+            request,
+            lifecycle_v1.DeleteResponse,
+            timeout_s=_REMOVAL_S + self.settings.answer_s,
+            repeatable=True,
+        )
+        return _present(answer.sandbox)
 
     async def runtimes(self) -> list[Runtime]:
         """Return the runtimes, with what was tried of each on the platform's host."""
@@ -232,7 +263,10 @@ class Client:
         from arenero.sdk._types.arenero.api.events import v1 as events_v1
 
         request = events_v1.ReplayRequest(filter=wanted, sequence=from_sequence, time=from_time, limit=limit)
-        async for answer in self.stream(EVENT_SERVICE + "Replay", request, events_v1.ReplayResponse):
+        answers = self.stream(
+            EVENT_SERVICE + "Replay", request, events_v1.ReplayResponse, silence_s=self.settings.answer_s
+        )
+        async for answer in answers:
             if answer.event is not None:
                 yield answer.event
 
@@ -257,7 +291,11 @@ class Client:
         request = events_v1.FollowRequest(
             filter=wanted, sequence=from_sequence, time=from_time, from_beginning=True if from_beginning else None
         )
-        return follow(lambda asked: self.stream(EVENT_SERVICE + "Follow", asked, events_v1.FollowResponse), request)
+
+        def open_stream(asked: events_v1.FollowRequest) -> AsyncIterator[events_v1.FollowResponse]:
+            return self.stream(EVENT_SERVICE + "Follow", asked, events_v1.FollowResponse, silence_s=_FOLLOW_SILENCE_S)
+
+        return follow(open_stream, request)
 
     async def trace(self, trace_id: str = "", *, sandbox_id: str = "", root_name: str = "") -> Trace:
         """Return what one request caused in all services: by the trace's id, or the newest one about a sandbox.
@@ -337,11 +375,16 @@ def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> DirectEndpoint:
     )
 
 
-async def _read(call: Any) -> Any:
+async def _read(call: Any, silence_s: float | None) -> Any:
     """Return the next message; None at the end of the stream."""
-    with typed():
-        message = await call.read()
-        return None if message is grpc.aio.EOF else message
+    try:
+        with typed():
+            async with asyncio.timeout(silence_s):
+                message = await call.read()
+                return None if message is grpc.aio.EOF else message
+    except TimeoutError:
+        assert silence_s is not None
+        raise no_answer(silence_s) from None
 
 
 Present = TypeVar("Present")

@@ -19,6 +19,7 @@ from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
 from arenero.sdk import _plane
 from arenero.sdk._alongside import alongside
+from arenero.sdk._deadline import Deadline
 from arenero.sdk._frames import Exit, Frame, Gap, Output, StreamName, exit_of, start_failed, stream_offsets
 from arenero.sdk._plane import Plane
 from arenero.sdk._reading import read_frames
@@ -148,8 +149,11 @@ def build_spec(command: Command, options: ExecOptions) -> exec_pb2.ExecSpec:
 class Process:
     """A process in a sandbox. It runs on when this object, or the connection, goes away."""
 
-    def __init__(self, plane: Plane, exec_id: str, pid: int = 0, *, is_new: bool = False) -> None:
+    def __init__(
+        self, plane: Plane, exec_id: str, pid: int = 0, *, is_new: bool = False, deadline: Deadline | None = None
+    ) -> None:
         self._plane = plane
+        self._deadline = deadline or Deadline()
         self.exec_id = exec_id
         self.pid = pid
         """Inside the sandbox; 0 when not known."""
@@ -178,7 +182,7 @@ class Process:
             request.last_bytes = last_bytes
         elif only_new:
             request.now = True
-        async for frame in read_frames(self._plane, "Attach", request):
+        async for frame in read_frames(self._plane, "Attach", request, self._deadline):
             yield frame
 
     async def text(self, stream: StreamName = "stdout") -> AsyncIterator[str]:
@@ -196,7 +200,8 @@ class Process:
 
     async def wait(self) -> Exit:
         """Wait until it has ended and its output is collected. Cancelling leaves it running."""
-        answer = await call(self._plane, "Wait", exec_service_pb2.WaitRequest(exec_id=self.exec_id), repeatable=True)
+        request = exec_service_pb2.WaitRequest(exec_id=self.exec_id)
+        answer = await self._deadline.wait(call(self._plane, "Wait", request, repeatable=True))
         return exit_of(answer.ended)
 
     async def result(self) -> ExecResult:
@@ -250,10 +255,12 @@ async def start(plane: Plane, command: Command, options: ExecOptions, *, stdin: 
     spec = build_spec(command, options)
     spec.stdin = exec_pb2.STDIN_MODE_STREAM if stdin else exec_pb2.STDIN_MODE_NONE
     request = exec_service_pb2.StartRequest(exec_id=str(uuid.uuid4()), spec=spec)
-    answer = await call(plane, "Start", request, repeatable=True)
+    deadline = deadline_of(options)
+    answer = await deadline.wait(call(plane, "Start", request, repeatable=True))
     if answer.HasField("failure"):
         raise start_failed(answer.failure)
-    return Process(plane, answer.started.exec.exec_id, answer.started.exec.pid, is_new=True)
+    record = answer.started.exec
+    return Process(plane, record.exec_id, record.pid, is_new=True, deadline=deadline)
 
 
 def stream(plane: Plane, command: Command, options: ExecOptions) -> AsyncIterator[Frame]:
@@ -264,14 +271,14 @@ def stream(plane: Plane, command: Command, options: ExecOptions) -> AsyncIterato
         OutcomeUnknown: The connection broke and could not be resumed.
     """
     request = exec_service_pb2.RunRequest(exec_id=str(uuid.uuid4()), spec=build_spec(command, options))
-    return read_frames(plane, "Run", request)
+    return read_frames(plane, "Run", request, deadline_of(options))
 
 
 async def run(plane: Plane, command: Command, options: ExecOptions, *, stdin: bytes | None) -> ExecResult:
     """Run a command to its end and return everything. Errors as in `stream`."""
     if stdin is None:
         request = exec_service_pb2.RunRequest(exec_id=str(uuid.uuid4()), spec=build_spec(command, options))
-        return await collect(request.exec_id, read_frames(plane, "Run", request))
+        return await collect(request.exec_id, read_frames(plane, "Run", request, deadline_of(options)))
     process = await start(plane, command, options, stdin=True)
     return await alongside(process.result(), _feed(process, stdin))
 
@@ -296,6 +303,11 @@ async def collect(exec_id: str, frames: AsyncIterator[Frame]) -> ExecResult:
             stdout = b"".join(parts["stdout"] or parts["pty"])
             return ExecResult(exec_id, stdout, b"".join(parts["stderr"]), frame, tuple(gaps))
     raise OutcomeUnknown("the output ended without an end frame", reason="STREAM_BROKEN")
+
+
+def deadline_of(options: ExecOptions) -> Deadline:
+    """Begin to watch over a command's time limit."""
+    return Deadline(options.timeout_s, kill_grace_s=options.kill_grace_s, drain_timeout_s=options.drain_timeout_s)
 
 
 def set_user(user: exec_pb2.User, wanted: str | int | tuple[int, int] | None) -> None:

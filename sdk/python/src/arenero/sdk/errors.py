@@ -17,6 +17,8 @@ from google.rpc import status_pb2
 
 from arenero.api.common.v1 import error_pb2
 
+NO_ANSWER: Final = "NO_ANSWER"
+"""The reason of a `DeadlineExceeded` that is the client's own: nothing was heard."""
 _DETAILS_KEY: Final = "grpc-status-details-bin"
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from arenero.sdk.types import Event
 
 _UNDO_S: Final = 10.0
+_START_S: Final = 60.0
+"""How long a sandbox may take to run when nothing else is asked for."""
 
 
 class Sandbox:
@@ -382,7 +384,12 @@ class Creating:
     async def _ask(self, client: Client, *, repeatable: bool = False) -> lifecycle_v1.CreateResponse:
         path = SANDBOX_SERVICE + "Create"
         answer = lifecycle_v1.CreateResponse
-        return await client.call(path, self._request, answer, extra=self._extra, repeatable=repeatable)
+        timeout_s = client.settings.answer_s + (
+            _START_S if self._request.start_timeout is None else self._request.start_timeout.total_seconds()
+        )
+        return await client.call(
+            path, self._request, answer, timeout_s=timeout_s, extra=self._extra, repeatable=repeatable
+        )
 
 
 _LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"

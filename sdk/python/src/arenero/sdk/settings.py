@@ -25,6 +25,8 @@ class Settings:
     """Of the gateway's HTTP; empty when unknown."""
     prefer_direct: bool = True
     """Talk to a sandbox's execd directly where its socket can be reached, past the gateway."""
+    answer_s: float = 30.0
+    """How long to wait for the answer to a control call; what takes long by itself, as a creation, gets it on top."""
     reconnect_s: float = 15.0
     """How long to try to go on after a connection broke: longer than a service that crashed takes to be back."""
 

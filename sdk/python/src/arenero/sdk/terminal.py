@@ -13,10 +13,11 @@ import grpc
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
+from arenero.sdk._deadline import Deadline
 from arenero.sdk._frames import Exit, exit_of, start_failed
 from arenero.sdk._plane import Plane
 from arenero.sdk._writing import write
-from arenero.sdk.commands import Command, ExecOptions, build_spec
+from arenero.sdk.commands import Command, ExecOptions, build_spec, deadline_of
 from arenero.sdk.errors import (
     AreneroError,
     FailedPrecondition,
@@ -33,8 +34,9 @@ _DETACH_S: Final = 2.0
 class Terminal:
     """An open terminal. Leaving `async with` detaches: the process runs on and can be attached again by `exec_id`."""
 
-    def __init__(self, call: Any, exec_id: str, pid: int) -> None:
+    def __init__(self, call: Any, exec_id: str, pid: int, deadline: Deadline) -> None:
         self._call = call
+        self._deadline = deadline
         self.exec_id = exec_id
         self.pid = pid
         self.exit: Exit | None = None
@@ -55,7 +57,7 @@ class Terminal:
         spec = build_spec(command, options)
         spec.pty.CopyFrom(size)
         start = exec_service_pb2.InteractStart(exec_id=str(uuid.uuid4()), spec=spec)
-        return await cls._open(plane, exec_service_pb2.InteractRequest(start=start))
+        return await cls._open(plane, exec_service_pb2.InteractRequest(start=start), deadline_of(options))
 
     @classmethod
     async def attach(
@@ -78,17 +80,17 @@ class Terminal:
             takeover=takeover,
             from_offsets=[exec_pb2.StreamOffset(stream=exec_pb2.OUTPUT_STREAM_PTY, offset=from_offset)],
         )
-        return await cls._open(plane, exec_service_pb2.InteractRequest(attach=attach))
+        return await cls._open(plane, exec_service_pb2.InteractRequest(attach=attach), Deadline())
 
     @classmethod
-    async def _open(cls, plane: Plane, first: exec_service_pb2.InteractRequest) -> Terminal:
+    async def _open(cls, plane: Plane, first: exec_service_pb2.InteractRequest, deadline: Deadline) -> Terminal:
         while True:
             way = await plane.stream()
             call = way.method(ExecServiceStub, "Interact")(metadata=way.metadata)
             try:
                 with typed():
                     await write(call, first)
-                    answer = await _first_frame(call)
+                    answer = await deadline.wait(_first_frame(call))
                 break
             except (Unavailable, Unauthenticated) as error:
                 if not plane.has_other(way, error):
@@ -96,7 +98,7 @@ class Terminal:
         if answer.WhichOneof("frame") == "ended":
             raise start_failed(answer.ended.start_failure)
         record = answer.started.exec if answer.HasField("started") else answer.exec
-        return cls(call, record.exec_id, record.pid)
+        return cls(call, record.exec_id, record.pid, deadline)
 
     async def write(self, data: bytes | str) -> None:
         """Type."""
@@ -205,7 +207,7 @@ class Terminal:
         if self._reading is None:
             self._reading = asyncio.gather(self._call.read())
         with typed():
-            [frame] = await asyncio.shield(self._reading)
+            [frame] = await self._deadline.wait(asyncio.shield(self._reading))
         self._reading = None
         if frame is grpc.aio.EOF:
             raise OutcomeUnknown("the terminal's connection was closed", reason="STREAM_BROKEN")
