@@ -14,6 +14,7 @@ import tarfile
 import termios
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,30 @@ def test_run_deletes_its_sandbox_when_it_is_interrupted(platform: Instance, numb
         running.send_signal(number)
         assert running.wait(30) == 128 + number
     assert platform.run("sandbox", "list", "-q", "-l", f"test={label}").stdout == ""
+
+
+def test_sandbox_of_a_run_whose_client_was_killed_ends_by_itself(platform: Instance) -> None:
+    label = f"l{time.time_ns()}"
+    with platform.begin("run", "-l", f"test={label}", "--", "sh", "-c", "echo ready; sleep 300") as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.kill()
+    [left] = json.loads(platform.run("sandbox", "list", "-l", f"test={label}", "-o", "json").stdout)
+    expires_at = datetime.fromisoformat(left["expires_at"])
+    assert expires_at - datetime.now(UTC) <= timedelta(seconds=120)
+    platform.run("sandbox", "delete", left["id"])
+
+
+@pytest.mark.parametrize("lines", ["echo $((6 * 7))\nexit 3\n", "echo 42; exit 3"], ids=["lines", "no end of line"])
+def test_shell_takes_its_commands_from_a_pipe(platform: Instance, sandbox_id: str, lines: str) -> None:
+    done = platform.run("shell", sandbox_id, input=lines, check=False, timeout_s=30)
+    assert (done.stdout, done.returncode) == ("42\n", 3), done.stderr
+
+
+def test_terminal_ends_with_piped_input(platform: Instance, sandbox_id: str) -> None:
+    """Also when the shell in it is just about to change the terminal's modes, which loses the key for the end."""
+    done = platform.run("exec", "-it", sandbox_id, "--", "bash", "-l", input="sleep 0.3; echo done\n", timeout_s=30)
+    assert "done" in done.stdout
 
 
 def test_everything_has_json(platform: Instance, sandbox_id: str) -> None:

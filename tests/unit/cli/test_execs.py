@@ -1,5 +1,6 @@
 """`arenero run`, `exec`, `shell` and `ps`."""
 
+import asyncio
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from arenero.api.lifecycle.v1 import sandbox_service_pb2
 from tests.unit.sdk.test_stdin import Input
 from tests.unit.sdk.test_terminal import echo
 from tests.unit.sdk.wire import (
+    BROKEN,
     SANDBOX_ID,
     STDERR,
     Refused,
@@ -76,6 +78,68 @@ def test_run_takes_options_of_the_sandbox_before_the_command_only(wires: WirePai
     assert wires.execd.called("Run")[0].request.spec.timeout.seconds == 5
 
 
+def lifetime_of(wires: WirePair) -> Any:
+    return wires.gateway.called("Create")[0].request.spec.lifetime
+
+
+def test_sandbox_of_a_run_lives_as_long_as_its_client(
+    wires: WirePair, arenero, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arenero.cli.execs._RENEW_S", 0.05)
+    renewals: list[Any] = []
+    is_renewed = threading.Event()
+
+    async def renew(request):
+        renewals.append(request)
+        if len(renewals) == 1:
+            raise BROKEN
+        is_renewed.set()
+        return sandbox_service_pb2.RenewResponse(sandbox=record())
+
+    async def until_renewed(request):
+        yield started()
+        await asyncio.to_thread(is_renewed.wait, 30)
+        yield run_ended()
+
+    wires.gateway.on("Renew", renew)
+    wires.execd.on("Run", until_renewed)
+    result = arenero("run", "--start-timeout", "10s", "job")
+    assert (result.exit_code, result.output) == (0, "")
+    assert lifetime_of(wires).ttl.seconds == 130
+    assert (renewals[-1].ttl.seconds, renewals[-1].extend_only) == (120, True)
+
+
+@pytest.mark.parametrize(("option", "ttl_s"), [(("--ttl", "7s"), 7), (("--keep",), None)])
+def test_lifetime_that_was_asked_for_is_left_alone(
+    wires: WirePair, arenero, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], ttl_s: int | None
+) -> None:
+    monkeypatch.setattr("arenero.cli.execs._RENEW_S", 0.0)
+    wires.execd.on("Run", [started(), run_ended()])
+    assert arenero("run", *option, "job").exit_code == 0
+    assert (lifetime_of(wires).ttl.seconds if lifetime_of(wires).HasField("ttl") else None) == ttl_s
+    assert not wires.gateway.called("Renew")
+
+
+def test_sandbox_that_can_not_be_renewed_is_no_reason_to_end(
+    wires: WirePair, arenero, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arenero.cli.execs._RENEW_S", 0.01)
+    is_refused = threading.Event()
+
+    async def refuse(request):
+        is_refused.set()
+        raise Refused(grpc.StatusCode.NOT_FOUND, "it is gone", detail("SANDBOX_NOT_FOUND"))
+
+    async def until_refused(request):
+        yield started()
+        await asyncio.to_thread(is_refused.wait, 30)
+        yield run_ended(5)
+
+    wires.gateway.on("Renew", refuse)
+    wires.execd.on("Run", until_refused)
+    assert (arenero("run", "job").exit_code, is_refused.is_set()) == (5, True)
+
+
 def test_run_keeps_the_sandbox_when_asked_to(wires: WirePair, arenero) -> None:
     wires.execd.on("Run", [started(), run_ended()])
     result = arenero("run", "--keep", "true")
@@ -127,8 +191,6 @@ def test_run_deletes_its_sandbox_when_it_is_interrupted(wires: WirePair, process
     async def endless(request):
         yield started()
         yield out(0, b"running\n")
-        import asyncio
-
         await asyncio.Event().wait()
 
     wires.execd.on("Run", endless)
@@ -144,8 +206,6 @@ def test_run_deletes_what_is_made_while_it_is_interrupted(wires: WirePair, proce
 
     async def slow(request):
         arrived.set()
-        import asyncio
-
         await asyncio.Event().wait()
 
     wires.gateway.on("Create", slow, sandbox_service_pb2.CreateResponse(sandbox=record()))
@@ -171,8 +231,6 @@ def test_input_is_passed_on_whatever_it_is(wires: WirePair, process, tmp_path: P
 
     async def wait_for_input(request):
         yield attached()
-        import asyncio
-
         await asyncio.to_thread(done.wait, 30)
         yield more(0, b"%d" % len(stdin.taken))
         yield attach_ended()
@@ -228,6 +286,19 @@ def test_terminal_without_one_here_takes_its_input_from_a_pipe(wires: WirePair, 
     with process("exec", "-t", SANDBOX_ID, "sh", stdin=subprocess.PIPE) as running:
         output, _ = running.communicate(b"exit\n", timeout=30)
     assert (output, running.returncode) == (b"exit\n", 3)
+
+
+def test_shell_reads_its_commands_from_a_pipe(wires: WirePair, process) -> None:
+    """Without a terminal here there is none there: nothing is echoed, and the end of the input is the end."""
+    stdin = Input()
+    wires.execd.on("Start", exec_service_pb2.StartResponse(started=exec_pb2.ExecStarted(exec={"exec_id": "e"})))
+    wires.execd.on("WriteStdin", stdin.take)
+    wires.execd.on("Attach", [attached(), more(0, b"out\n"), attach_ended(3, stdout=4)])
+    with process("shell", SANDBOX_ID, stdin=subprocess.PIPE) as running:
+        output, errors = running.communicate(b"echo out; exit 3\n", timeout=30)
+    assert (output, errors, running.returncode) == (b"out\n", b"", 3)
+    assert b"SHELL" in argv(wires, "Start")[-1]
+    assert not wires.execd.called("Interact")
 
 
 def test_ps_lists_processes(wires: WirePair, arenero) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -20,6 +20,11 @@ from arenero.sdk import Exit, Gap, Output, Process, Sandbox
 from arenero.sdk._alongside import alongside
 from arenero.sdk._frames import Frame, exit_of
 from arenero.sdk.errors import AreneroError, FailedPrecondition, NotFound, OutcomeUnknown
+
+_PIPED_SHELL: Final = ("/bin/sh", "-c", "exec ${SHELL:-/bin/sh} -l")
+_LEASE_S: Final = 120.0
+"""What is left of the sandbox of a `run` whose client is gone."""
+_RENEW_S: Final = 40.0
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -38,11 +43,18 @@ async def run(
     keep: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Create a sandbox, run COMMAND in it, delete it. Exits with the command's exit code."""
+    """Create a sandbox, run COMMAND in it, delete it. Exits with the command's exit code.
+
+    Without --ttl the sandbox lives as long as this command: it ends by itself soon after a client that was killed.
+    """
+    has_lease = creation["ttl_s"] is None and not keep
+    if has_lease:
+        creation = {**creation, "ttl_s": _LEASE_S + (creation["start_timeout_s"] or 0)}
     async with client() as connection:
         sandbox = await create(connection, creation)
+        running = run_in(sandbox, command, interactive=interactive, tty=tty, timeout_s=timeout)
         try:
-            return await run_in(sandbox, command, interactive=interactive, tty=tty, timeout_s=timeout)
+            return await (alongside(running, _renew(sandbox)) if has_lease else running)
         finally:
             if keep:
                 note(sandbox.id)
@@ -92,13 +104,17 @@ async def exec_command(  # noqa: PLR0913 - one per option
 @click.option("--takeover", is_flag=True, help="With --attach: take it from whoever is typing in it.")
 @asynchronous
 async def shell(sandbox_id: str, user: str | tuple[int, int] | None, exec_id: str | None, takeover: bool) -> int:
-    """Open a shell in a sandbox. Ctrl-P Ctrl-Q leaves and lets it run on."""
+    """Open a shell in a sandbox. Ctrl-P Ctrl-Q leaves and lets it run on.
+
+    When standard input is no terminal, the shell reads its commands from there and gets no terminal, as with ssh.
+    """
     async with client() as connection:
         sandbox = await Sandbox.connect(sandbox_id, client=connection)
         if exec_id:
             terminal = await sandbox.attach_terminal(exec_id, takeover=takeover)
             return await interact(terminal)
-        return await run_in(sandbox, (), interactive=True, tty=True, user=user)
+        is_typed = sys.stdin.isatty()
+        return await run_in(sandbox, () if is_typed else _PIPED_SHELL, interactive=True, tty=is_typed, user=user)
 
 
 @click.command()
@@ -170,6 +186,14 @@ async def _feed(process: Process) -> None:
         async for piece in read_input():
             await process.write_stdin(piece)
         await process.write_stdin(b"", end=True)
+
+
+async def _renew(sandbox: Sandbox) -> None:
+    """Keep a sandbox alive for as long as this process is; what may end it otherwise comes with its output."""
+    while True:
+        await asyncio.sleep(_RENEW_S)
+        with contextlib.suppress(AreneroError):
+            await sandbox.renew(_LEASE_S, extend_only=True)
 
 
 async def _delete(sandbox: Sandbox) -> None:

@@ -60,4 +60,6 @@ def main(address: str | None, api_key: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from arenero.cli.entry import run
+
+    run()

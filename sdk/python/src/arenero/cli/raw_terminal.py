@@ -19,6 +19,7 @@ from arenero.sdk.errors import FailedPrecondition, OutcomeUnknown
 DETACH_KEYS = b"\x10\x11"
 """Ctrl-P Ctrl-Q, as in Docker."""
 _END_OF_FILE = b"\x04"
+_END_AGAIN_S = 0.5
 
 
 async def interact(terminal: Terminal) -> int:
@@ -59,7 +60,11 @@ async def _type(terminal: Terminal) -> None:
     try:
         if await _pass_keys(terminal) or sys.stdin.isatty():
             return
-        await terminal.write(_END_OF_FILE)
+        # Input that has ended reads as ended each time, but one such key may get lost: who has it for a line that it
+        # was reading, or switches modes as shells do, is told again.
+        while True:
+            await terminal.write(_END_OF_FILE)
+            await asyncio.sleep(_END_AGAIN_S)
     except (FailedPrecondition, OutcomeUnknown):
         pass  # typed into a terminal that has ended: what became of it comes with the screen
     await asyncio.Event().wait()

@@ -1,8 +1,8 @@
 """How commands run: one event loop, Ctrl-C as cancellation, errors as one line and an exit code.
 
-Exit codes: 0 done; 1 the platform refused or failed; 2 wrong usage; 3 not found; 4 the platform can't be reached;
-130 interrupted. `run`, `exec` and `shell` exit with the code of the command that they ran; when it never ran, with 125
-(platform), 126 (not executable) or 127 (not found), as `docker run` does.
+Exit codes: 0 done; 1 the platform refused or failed; 2 wrong usage; 3 not found; 4 the platform can't be reached or
+doesn't answer; 130 interrupted. `run`, `exec` and `shell` exit with the code of the command that they ran; when it
+never ran, with 125 (platform), 126 (not executable) or 127 (not found), as `docker run` does.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import functools
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import click
 
+from arenero.cli.entry import EXIT_INTERRUPTED
 from arenero.cli.output import note
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_NOT_FOUND: Final = 3
 EXIT_UNREACHABLE: Final = 4
-EXIT_INTERRUPTED: Final = 130
 EXIT_SIGNAL: Final = 128
 START_FAILED_CODES: Final = {"NOT_FOUND": 127, "BAD_INTERPRETER": 127, "NOT_EXECUTABLE": 126, "PERMISSION": 126}
 START_FAILED_OTHER: Final = 125
@@ -54,13 +55,28 @@ def asynchronous(function: Callable[P, Coroutine[Any, Any, int | None]]) -> Call
 
 def _run(coroutine: Coroutine[Any, Any, int | None]) -> int:
     try:
-        return asyncio.run(_until_stopped(coroutine)) or 0
+        with _interruptible():
+            return asyncio.run(_until_stopped(coroutine)) or 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BaseExceptionGroup as group:
         return _exit_code(_first(group))
     except Exception as error:  # noqa: BLE001 - what it doesn't know it raises again
         return _exit_code(error)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have Ctrl-C cancel what runs, which asyncio sees to where it finds Python's own handler."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def _until_stopped(coroutine: Coroutine[Any, Any, int | None]) -> int | None:
@@ -89,6 +105,8 @@ def _exit_code(error: BaseException) -> int:
 
     if isinstance(error, errors.AreneroError):
         return report(error)
+    if isinstance(error, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
     if isinstance(error, Stopped):
         return EXIT_SIGNAL + error.number
     if isinstance(error, BrokenPipeError):
@@ -113,7 +131,7 @@ def report(error: errors.AreneroError) -> int:
         return EXIT_USAGE
     if isinstance(error, errors.NotFound):
         return EXIT_NOT_FOUND
-    if isinstance(error, errors.Unavailable):
+    if isinstance(error, errors.Unavailable) or error.reason == errors.NO_ANSWER:
         return EXIT_UNREACHABLE
     return EXIT_FAILED
 
