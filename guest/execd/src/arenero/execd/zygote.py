@@ -29,7 +29,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import gc
 import json
 import os
 import selectors
@@ -41,7 +40,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from arenero.execd import init, preload, wiring
+from arenero.execd import init, preload, shared_pages, wiring
 from arenero.execd.spawning import Child, Entry, Spawner, as_mapped_root, name_host, send_plan, write_record
 from arenero.isolation import cgroup_layout, frames, seccomp, syscalls
 from arenero.isolation.namespaces import IdMap
@@ -225,10 +224,7 @@ def serve(control: socket.socket, entry: Entry) -> None:
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     syscalls.set_process_name("arenero-zygote")
     seccomp.compile_default()
-    gc.collect()
-    # What is loaded stays: no collection may touch, and so copy, the pages that all sandboxes share.
-    gc.freeze()
-    gc.disable()
+    shared_pages.settle()
     Zygote(control, Spawner(cgroup_layout.detect(), entry)).run()
 
 
