@@ -1,10 +1,12 @@
 """What a sandbox is kept from, as seen from inside, and what its record says of it."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 
-from arenero.sdk import Client, Sandbox
+from arenero.sdk import Client, Output, Sandbox
+from arenero.sdk.errors import StartFailed
 
 
 async def output(sandbox: Sandbox, line: str, **options) -> str:
@@ -87,6 +89,37 @@ async def test_fork_bomb_ends_at_its_limit(client: Client) -> None:
         assert (await sandbox.exec("echo alive", check=True)).stdout == b"alive\n"
         counted = int(result.stdout_text.strip() or 0)
         assert counted < 64
+
+
+BOMB = """
+import os, time
+while True:
+    try:
+        if os.fork() == 0:
+            time.sleep(600)
+    except OSError:
+        print("full", flush=True)
+        time.sleep(0.001)
+"""
+
+
+async def test_sandbox_full_of_processes_can_still_be_looked_at_and_put_right(client: Client) -> None:
+    """execd's own threads count against the same limit: it needs none that it doesn't have yet."""
+    async with Sandbox.create(client=client, pids=64) as sandbox:
+        bomb = await sandbox.start(["python3", "-c", BOMB])
+        async with aclosing(bomb.output()) as frames:  # type: ignore[type-var]
+            async for frame in frames:
+                if isinstance(frame, Output):
+                    break
+        assert len(await sandbox.processes()) > 64
+        assert await sandbox.ports() == []
+        await sandbox.files.write("x", b"content")
+        assert await sandbox.files.read("x") == b"content"
+        with pytest.raises(StartFailed) as refused:
+            await sandbox.exec("true")
+        assert refused.value.kind == "LIMIT"
+        await bomb.kill()
+        assert (await sandbox.exec("true")).ok
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from arenero.execd.servicer.specs import spec_of
 from arenero.execd.servicer.unsupported import unsupported
 from arenero.execd.spool import PLACES, Spool
 from arenero.execd.surroundings import Surroundings
+from arenero.execd.threads import Threads
 from arenero.execd.tokens import TokenCheck
 from arenero.rpc.identity import Caller, bearer_token
 from arenero.rpc.server import RpcServer, RpcServerConfig
@@ -47,6 +48,8 @@ from arenero.rpc.server import RpcServer, RpcServerConfig
 FLUSH_S: Final = 0.5
 """How long streams may take to send their last frames when the sandbox ends; init waits a little longer."""
 _INIT_LOST: Final = 3
+_LOOKING_THREADS: Final = 4
+"""For what takes a look at the whole sandbox: its processes, its ports, what it uses."""
 """Exit code of a server that has outlived init."""
 
 
@@ -84,7 +87,9 @@ def serve(plan: InitPlan, line: socket.socket) -> int:
 @asynccontextmanager
 async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
     """Connect all parts; nothing listens yet."""
-    link = InitLink(line, asyncio.get_running_loop())
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(Threads(_LOOKING_THREADS, "looking"))
+    link = InitLink(line, loop)
     accounts = Accounts()
     surroundings = Surroundings(plan, accounts)
     spool = Spool((plan.spool_dir, *PLACES), plan.spool_bytes)

@@ -14,12 +14,12 @@ import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from arenero.errors import ArenError
 from arenero.execd.faults import fault
 from arenero.execd.identity import Identity, acting_as
+from arenero.execd.threads import Threads
 
 SLICE_S: Final = 0.02
 
@@ -32,7 +32,7 @@ class FileWorkers:
     """The threads that do file work."""
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="files")
+        self._pool = Threads(threads, "files")
 
     async def run(self, identity: Identity | None, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do one short piece of work as a user. If cancelled, it may have happened."""
