@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ import grpc
 import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from arenero.api.lifecycle.v1 import sandbox_service_pb2
+from arenero.api.lifecycle.v1 import sandbox_service_pb2, sandbox_service_pb2_grpc
 from arenero.errors import (
     FailedPrecondition,
     OutcomeUnknown,
 )
-from arenero.rpc.client import call, stream
+from arenero.rpc.client import call, open_channel, stream
 from arenero.rpc.identity import trust_metadata
 from arenero.rpc.server import RpcServer, RpcServerConfig
 from tests.integration.rpc.servicers import ACME, create
@@ -80,3 +81,28 @@ async def test_stop_ends_streams_soon_and_calls_late(server: RpcServer, keys: An
         with pytest.raises(OutcomeUnknown):
             await anext(answers)
     assert running.result().secret == "done"
+
+
+class Twice(sandbox_service_pb2_grpc.SandboxServiceServicer):
+    """Answers what it was sent, unread, in a message and as one that is serialized already."""
+
+    async def Watch(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+        answer = sandbox_service_pb2.WatchResponse(fact=request.hex())
+        yield answer
+        yield answer.SerializeToString()
+
+
+async def test_bulk_messages_may_be_read_and_written_by_hand(tmp_path: Path) -> None:
+    server = RpcServer(RpcServerConfig(f"unix:{tmp_path}/run/test.sock"), authenticate=trust_metadata)
+    twice: Any = Twice()  # type: ignore[abstract]
+    server.add(sandbox_service_pb2_grpc.add_SandboxServiceServicer_to_server, twice, parsers={"Watch": bytes})
+    await server.start()
+    await server.health.set_serving(True)
+    request = sandbox_service_pb2.WatchRequest(sandbox_id="sbx_1")
+    try:
+        async with open_channel(server.address) as channel:
+            watch: Any = sandbox_service_pb2_grpc.SandboxServiceStub(channel).Watch
+            answers = [answer async for answer in stream(watch, request, caller=ACME)]
+    finally:
+        await server.stop(0)
+    assert [answer.fact for answer in answers] == [request.SerializeToString().hex()] * 2

@@ -125,6 +125,44 @@ async def test_keep_waits_for_a_reader_that_keeps_pace_and_loses_nothing() -> No
     os.close(piped.writer)
 
 
+async def test_exec_stays_near_a_reader_that_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NEAR_PATIENCE_S", 60.0)
+    piped = collect(OutputPolicy())
+    reader = Reader(piped.record, {OUT: 0})
+    behind = taken = 0
+    while taken < 32 << 20:
+        write_all(piped)
+        await settled()
+        behind = max(behind, piped.record.offsets()[OUT] - taken)
+        while (chunk := reader.read()) is not None:
+            assert isinstance(chunk, Chunk)
+            taken += len(chunk.data)
+            await settled()
+    assert behind <= 2 * module.NEAR_BYTES
+    piped.collector.close()
+    os.close(piped.writer)
+
+
+async def test_exec_waits_once_for_a_reader_that_does_not_come_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NEAR_PATIENCE_S", 0.05)
+    piped = collect(OutputPolicy())
+    reader = Reader(piped.record, {OUT: 0})
+    loop = asyncio.get_running_loop()
+    began_s = loop.time()
+    async with asyncio.timeout(10):
+        while piped.record.offsets()[OUT] < 16 << 20:
+            write_all(piped)
+            await asyncio.sleep(0.0005)
+    assert loop.time() - began_s > 0.05
+    assert not piped.collector._is_near
+    while reader.read() is not None:
+        pass
+    await until(lambda: write_all(piped) > 0 and piped.collector._is_near)
+    assert reader.keeps_pace
+    piped.collector.close()
+    os.close(piped.writer)
+
+
 async def test_keep_loses_patience_with_a_reader_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 0.02)
     limit = 2 * module._PATIENT_BYTES

@@ -15,6 +15,7 @@ from arenero.api.execd.v1 import file_service_pb2 as api
 from arenero.execd.accounts import Accounts
 from arenero.execd.file_config import FileConfig
 from arenero.execd.servicer.files import FileServicer
+from arenero.execd.servicer.payloads import parse_write
 from arenero.rpc.client import call, open_channel, stream
 from arenero.rpc.server import RpcServer, RpcServerConfig
 from arenero.rpc.status import from_rpc_error
@@ -94,7 +95,7 @@ async def served(root: Path, config: FileConfig, etc: Path) -> AsyncIterator[Fil
     socket = Path("/tmp") / f"arenero-test-{secrets.token_hex(6)}" / "s"
     server = RpcServer(RpcServerConfig(f"unix:{socket}"), authenticate=everybody)
     servicer = FileServicer(config, Accounts(str(etc)))
-    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, servicer)
+    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, servicer, parsers={"Write": parse_write})
     await server.start()
     await server.health.set_serving(True)
     try:

@@ -723,6 +723,7 @@ from arenero.api.execd.v1 import file_service_pb2_grpc
 from arenero.execd.accounts import Accounts
 from arenero.execd.file_config import FileConfig
 from arenero.execd.servicer.files import FileServicer
+from arenero.execd.servicer.payloads import parse_write
 from arenero.rpc.server import RpcServer, RpcServerConfig
 
 async def everybody(method, metadata):
@@ -731,7 +732,7 @@ async def everybody(method, metadata):
 async def main():
     server = RpcServer(RpcServerConfig(f"unix:{sys.argv[1]}"), authenticate=everybody)
     servicer = FileServicer(FileConfig(os.geteuid(), os.getegid()), Accounts())
-    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, servicer)
+    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, servicer, parsers={"Write": parse_write})
     await server.start()
     await server.health.set_serving(True)
     print("ready", flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arenero.api.execd.v1 import exec_pb2
+from arenero.api.execd.v1 import exec_service_pb2 as api
 from arenero.execd import inventory
 from arenero.execd.follow import Beat, StdinBroken
 from arenero.execd.outcome import Cause, Ended, FailureKind, StartFailure, Usage
@@ -20,9 +21,9 @@ def test_time_keeps_its_nanoseconds() -> None:
 def test_output_is_the_same_in_every_stream() -> None:
     chunk = Chunk(Stream.STDERR, 5, 9, b"\xff")
     expected = exec_pb2.OutputChunk(stream=exec_pb2.OUTPUT_STREAM_STDERR, offset=5, seq=9, data=b"\xff")
-    assert frames.run_response(chunk).output == expected
-    assert frames.attach_response(chunk).output == expected
-    assert frames.interact_response(chunk).output == expected
+    assert frames.run_response(chunk) == api.RunResponse(output=expected).SerializeToString()
+    assert frames.attach_response(chunk) == api.AttachResponse(output=expected).SerializeToString()
+    assert frames.interact_response(chunk) == api.InteractResponse(output=expected).SerializeToString()
 
 
 def test_rare_frames_have_their_own_fields() -> None:

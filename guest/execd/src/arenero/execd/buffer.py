@@ -13,8 +13,8 @@ from typing import Final
 
 from arenero.execd.spool import SpoolFile
 
-MEMORY_BYTES: Final = 512 * 1024
-"""Kept in memory while a file takes the rest."""
+MEMORY_BYTES: Final = 2 * 1024 * 1024
+"""Kept in memory while a file takes the rest: what a reader that keeps up has yet to read."""
 SETTLED_BYTES: Final = 64 * 1024
 """The same once nothing more comes."""
 _GROWN_BYTES: Final = 64 * 1024

@@ -21,7 +21,7 @@ class Checksum:
         """How far the content is hashed, in bytes."""
         return self._position
 
-    def update(self, data: bytes) -> None:
+    def update(self, data: bytes | memoryview) -> None:
         """Take the next piece."""
         self._hash.update(data)
         self._position += len(data)

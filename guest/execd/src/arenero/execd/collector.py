@@ -3,6 +3,10 @@
 The exec is held back in two cases only. `BLOCK` holds it while as much as may be kept was not read. `KEEP` holds it
 when a reader that keeps pace is about to lose bytes: a reader faster than `PACE_BYTES_PER_S` gets all of an output
 that is larger than what is kept, and a slower one holds nobody back for longer than `PATIENCE_S`.
+
+An exec that writes faster than its readers read would soon be far ahead of them, and each byte would be written to disk
+and read from there. So it is also held for moments, of `NEAR_PATIENCE_S` at most, while a reader has `NEAR_BYTES` to
+read: one that keeps up reads from memory. Whoever doesn't come near meanwhile isn't waited for again until it does.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from arenero.execd.output import CHUNK_BYTES, OutputRecord, Reader, Retention, Stream
 
@@ -19,6 +23,8 @@ PIPE_BYTES: Final = 1 << 20
 """Size of a busy pipe. The kernel grants few of that size to an ordinary user, so quiet ones stay at its default."""
 REST_S: Final = 0.001
 """What a program that writes a gigabyte in a second takes to fill a busy pipe."""
+NEAR_BYTES: Final = CHUNK_BYTES
+NEAR_PATIENCE_S: Final = 0.02
 PATIENCE_S: Final = 0.25
 PACE_BYTES_PER_S: Final = 16 << 20
 _FULL_PIPE_BYTES: Final = 64 * 1024
@@ -46,7 +52,9 @@ class Collector:
         self._on_output = on_output
         self._on_end = on_end
         self._paces = record.policy.retention is Retention.KEEP and record.policy.limit_bytes >= 2 * _PATIENT_BYTES
-        self._tolerated_lag = record.policy.limit_bytes // 2
+        self._far_bytes = record.policy.limit_bytes // 2
+        self._is_near = True
+        self._tolerated_lag = 0
         self._full_reads = 0
         self._discards = False
         self._held = False
@@ -134,11 +142,23 @@ class Collector:
     def _hold_if_needed(self) -> None:
         if self._record.full(self._stream):
             self._hold()
-        elif self._paces:
-            lag, reader = self._record.lag(self._stream)
-            if reader and lag > self._tolerated_lag:
-                self._hold()
-                self._patience = self._loop.call_later(PATIENCE_S, self._lose_patience, reader, self._place(reader))
+            return
+        lag, reader = self._record.lag(self._stream) if self._paces else (0, None)
+        if reader is None or lag <= NEAR_BYTES:
+            self._is_near = True
+        elif self._is_near:
+            self._wait_for_lag(NEAR_BYTES, NEAR_PATIENCE_S, self._go_ahead)
+        elif lag > self._far_bytes:
+            self._wait_for_lag(self._far_bytes, PATIENCE_S, self._lose_patience, reader, self._place(reader))
+
+    def _wait_for_lag(self, tolerated: int, patience_s: float, lose_patience: Callable[..., None], *about: Any) -> None:
+        self._hold()
+        self._tolerated_lag = tolerated
+        self._patience = self._loop.call_later(patience_s, lose_patience, *about)
+
+    def _go_ahead(self) -> None:
+        self._is_near = False
+        self._release()
 
     def _hold(self) -> None:
         if not self._held:
@@ -156,7 +176,6 @@ class Collector:
         self._release()
 
     def _lose_patience(self, reader: Reader, place: int) -> None:
-        self._patience = None
         if self._place(reader) - place < _PATIENT_BYTES:
             reader.keeps_pace = False
         self._release()

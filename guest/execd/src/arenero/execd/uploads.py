@@ -222,7 +222,7 @@ class Upload:
         """Whether nobody else took the upload over since."""
         return token == self._claim
 
-    def write(self, token: int, chunks: Sequence[tuple[int, bytes]]) -> None:
+    def write(self, token: int, chunks: Sequence[tuple[int, bytes | memoryview]]) -> None:
         """Store chunks at their offsets, or append them.
 
         Raises:
@@ -269,7 +269,7 @@ class Upload:
         if self._is_closed or token != self._claim:
             raise Conflict("another call took this upload over", reason="UPLOAD_TAKEN_OVER", field="open.upload_id")
 
-    def _append(self, pieces: list[bytes]) -> None:
+    def _append(self, pieces: list[bytes | memoryview]) -> None:
         for piece in pieces:
             rest = memoryview(piece)
             while rest:
@@ -278,7 +278,7 @@ class Upload:
                 self._checksum.update(piece)
             self.received_offset += len(piece)
 
-    def _write_at(self, offset: int, pieces: list[bytes]) -> None:
+    def _write_at(self, offset: int, pieces: list[bytes | memoryview]) -> None:
         end = offset + sum(map(len, pieces))
         if end > HIGHEST_OFFSET:
             raise InvalidArgument("the chunk lies beyond the longest file", reason="OUT_OF_RANGE", field="offset")
@@ -286,7 +286,7 @@ class Upload:
         self._hash(offset, pieces)
         self.received_offset = max(self.received_offset, end)
 
-    def _hash(self, offset: int, pieces: list[bytes]) -> None:
+    def _hash(self, offset: int, pieces: list[bytes | memoryview]) -> None:
         """Go on with the checksum, or give it up where the content will have to be read anyway."""
         if self._checksum is None:
             return
@@ -422,9 +422,9 @@ def _open_read_write(name: bytes, flags: int, dir_fd: int) -> int:
         return os.open(name, flags | os.O_WRONLY, dir_fd=dir_fd)
 
 
-def _runs(chunks: Sequence[tuple[int, bytes]]) -> list[tuple[int, list[bytes]]]:
+def _runs(chunks: Sequence[tuple[int, bytes | memoryview]]) -> list[tuple[int, list[bytes | memoryview]]]:
     """Join chunks that follow each other, so that each run takes one call."""
-    runs: list[tuple[int, list[bytes]]] = []
+    runs: list[tuple[int, list[bytes | memoryview]]] = []
     end = -1
     for offset, data in chunks:
         if not data:

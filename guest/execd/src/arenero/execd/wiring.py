@@ -36,6 +36,7 @@ from arenero.execd.refresh import Refresher
 from arenero.execd.servicer.execs import ExecServicer
 from arenero.execd.servicer.files import FileServicer
 from arenero.execd.servicer.lease import LeaseServicer
+from arenero.execd.servicer.payloads import parse_write
 from arenero.execd.servicer.specs import spec_of
 from arenero.execd.servicer.unsupported import unsupported
 from arenero.execd.spool import PLACES, Spool
@@ -103,7 +104,7 @@ async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
     )
     server = RpcServer(RpcServerConfig(plan.listen), authenticate=_Doors(tokens))
     server.add(exec_service_pb2_grpc.add_ExecServiceServicer_to_server, ExecServicer(processes, greeting))
-    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files)
+    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files, parsers={"Write": parse_write})
     lease = LeaseServicer(plan, link, processes, refresher)
     server.add(lease_service_pb2_grpc.add_LeaseServiceServicer_to_server, lease)
     _add_unsupported(server)

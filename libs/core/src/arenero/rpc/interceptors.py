@@ -39,6 +39,7 @@ _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 Context = Any
 """A `grpc.aio.ServicerContext`; its stubs make it generic over messages, which no code here looks at."""
 Behaviour = Callable[[Any, Context], Any]
+Parse = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,22 @@ class Surroundings:
 
 
 def wrap(
-    method: str, handler: grpc.RpcMethodHandler[Any, Any], around: Surroundings
+    method: str, handler: grpc.RpcMethodHandler[Any, Any], around: Surroundings, parse: Parse | None = None
 ) -> grpc.RpcMethodHandler[Any, Any]:
-    """Return a handler that does the same inside the surroundings. `method` is the path, `/package.Service/Method`."""
+    """Return a handler that does the same inside the surroundings. `method` is the path, `/package.Service/Method`.
+
+    A handler may give serialized messages in the place of messages: of bulk data a protobuf runtime makes copies.
+    `parse` reads requests in the place of the runtime, for the same reason.
+    """
     make, behaviour = _parts(handler)
     if str(getattr(behaviour, "__module__", "")).endswith("_pb2_grpc"):
         behaviour = _not_yet_available(method)  # The generated base class answers, so nobody here does.
     surround = _surround_stream if handler.response_streaming else _surround_unary
     guarded = surround(_Scope(method, around), behaviour)
     wrapped: grpc.RpcMethodHandler[Any, Any] = make(
-        guarded, request_deserializer=handler.request_deserializer, response_serializer=handler.response_serializer
+        guarded,
+        request_deserializer=parse or handler.request_deserializer,
+        response_serializer=_unless_serialized(handler.response_serializer),
     )
     return wrapped
 
@@ -166,6 +173,16 @@ class _Scope:
             if code_of(error) in _OUR_FAULT:
                 span.set_status(StatusCode.ERROR, error.reason)
         await context.abort(code, message, trailers)
+
+
+def _unless_serialized(serialize: Callable[[Any], bytes] | None) -> Callable[[Any], bytes] | None:
+    if serialize is None:
+        return None
+
+    def serialized(message: Any) -> bytes:
+        return message if isinstance(message, bytes) else serialize(message)
+
+    return serialized
 
 
 def _surround_unary(scope: _Scope, behaviour: Behaviour) -> Behaviour:

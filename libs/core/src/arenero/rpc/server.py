@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection
 from arenero.errors import FailedPrecondition
 from arenero.rpc.health import Health
 from arenero.rpc.identity import Authenticate
-from arenero.rpc.interceptors import Surroundings, wrap
+from arenero.rpc.interceptors import Parse, Surroundings, wrap
 
 UNIX: Final = "unix:"
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
@@ -84,9 +84,17 @@ class RpcServer:
         """Full names of what was added."""
         return tuple(self._services)
 
-    def add(self, add_to_server: Callable[[_T, Any], None], servicer: _T) -> None:
-        """Add a servicer by its generated `add_…Servicer_to_server`; its handlers get the surroundings."""
-        add_to_server(servicer, _Registrar(self._server, self._around, self._services))
+    def add(
+        self, add_to_server: Callable[[_T, Any], None], servicer: _T, *, parsers: Mapping[str, Parse] | None = None
+    ) -> None:
+        """Add a servicer by its generated `add_…Servicer_to_server`; its handlers get the surroundings.
+
+        Args:
+            add_to_server: The generated function.
+            servicer: Serves.
+            parsers: By name of a method, what reads its requests in the place of the protobuf runtime.
+        """
+        add_to_server(servicer, _Registrar(self._server, self._around, self._services, parsers or {}))
 
     def add_generic(self, handler: grpc.GenericRpcHandler, *, services: Sequence[str] = ()) -> None:
         """Add a handler that decides by name at each call, such as a proxy; its handlers get the surroundings.
@@ -155,14 +163,19 @@ class RpcServer:
 class _Registrar:
     """Stands in for the server towards generated code: wraps the handlers and passes them on."""
 
-    def __init__(self, server: grpc.aio.Server, around: Surroundings, services: list[str]) -> None:
+    def __init__(
+        self, server: grpc.aio.Server, around: Surroundings, services: list[str], parsers: Mapping[str, Parse]
+    ) -> None:
         self._server = server
         self._around = around
         self._services = services
+        self._parsers = parsers
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
         """Wrap and add the handlers of services."""
-        self._server.add_generic_rpc_handlers(tuple(_WrappedGeneric(handler, self._around) for handler in handlers))
+        self._server.add_generic_rpc_handlers(
+            tuple(_WrappedGeneric(handler, self._around, self._parsers) for handler in handlers)
+        )
         self._services += [
             handler.service_name() for handler in handlers if isinstance(handler, grpc.ServiceRpcHandler)
         ]
@@ -174,9 +187,12 @@ class _Registrar:
 class _WrappedGeneric(grpc.GenericRpcHandler):
     """Wraps what a generic handler returns, remembering it per method. Callers choose the names, so not without end."""
 
-    def __init__(self, handler: grpc.GenericRpcHandler, around: Surroundings) -> None:
+    def __init__(
+        self, handler: grpc.GenericRpcHandler, around: Surroundings, parsers: Mapping[str, Parse] | None = None
+    ) -> None:
         self._handler = handler
         self._around = around
+        self._parsers = parsers or {}
         self._wrapped: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
@@ -187,7 +203,7 @@ class _WrappedGeneric(grpc.GenericRpcHandler):
             handler = self._handler.service(details)
             if handler is None:
                 return None
-            found = wrap(method, handler, self._around)
+            found = wrap(method, handler, self._around, self._parsers.get(method.rpartition("/")[2]))
             if len(self._wrapped) < _WRAPPED_LIMIT:
                 self._wrapped[method] = found
         return found

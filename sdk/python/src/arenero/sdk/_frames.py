@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias
 
 from arenero.api.execd.v1 import exec_pb2
+from arenero.sdk._payloads import OutputPart
 from arenero.sdk.errors import StartFailed
 
 StreamName: TypeAlias = Literal["stdout", "stderr", "pty"]
@@ -95,7 +96,7 @@ class Cursor:
         """Return where to go on."""
         return stream_offsets(self._at)
 
-    def output(self, chunk: exec_pb2.OutputChunk) -> Iterator[Frame]:
+    def output(self, chunk: exec_pb2.OutputChunk | OutputPart) -> Iterator[Frame]:
         """Take a chunk."""
         name = _STREAM_NAMES.get(chunk.stream)
         if name is None:
@@ -103,11 +104,12 @@ class Cursor:
         at = self._at.get(name, chunk.offset)
         if chunk.offset > at:
             yield Gap(name, at, chunk.offset)
-        end = chunk.offset + len(chunk.data)
+        data = chunk.data  # a copy, each time that it is asked for
+        end = chunk.offset + len(data)
         if end > at:
             self._at[name] = end
             seen = max(0, at - chunk.offset)
-            yield Output(name, chunk.data[seen:] if seen else chunk.data, chunk.offset + seen)
+            yield Output(name, data[seen:] if seen else data, chunk.offset + seen)
 
     def gap(self, gap: exec_pb2.OutputGap) -> Iterator[Frame]:
         """Take a gap."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 import grpc
 
 from arenero.sdk._channels import Channels, Metadata, metadata, unary
+from arenero.sdk._payloads import reuse_memory
 from arenero.sdk._tracing import trace_metadata
 from arenero.sdk.errors import (
     AreneroError,
@@ -61,6 +62,11 @@ class Way:
         """Return a method of a generated stub, made once per channel."""
         made = self.channels.method(self.channel, stub.__name__, lambda: stub(self.channel))
         return getattr(made, name)
+
+    def bulk(self, path: str, make: Callable[[grpc.aio.Channel], Any]) -> Any:
+        """Return a method that carries bulk data, whose messages are read or written by hand; made once per channel."""
+        reuse_memory()
+        return self.channels.method(self.channel, path, lambda: make(self.channel))
 
 
 class Plane:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Final
 
 import grpc
 
 from arenero.api.execd.v1 import exec_service_pb2
-from arenero.api.execd.v1.exec_service_pb2_grpc import ExecServiceStub
 from arenero.sdk._deadline import Deadline
 from arenero.sdk._frames import Cursor, Frame, StreamName, exit_of, named_offsets, start_failed
+from arenero.sdk._payloads import OutputPart, frame_parser
 from arenero.sdk._plane import Patience, Plane, Way
 from arenero.sdk.errors import (
     AreneroError,
@@ -22,6 +22,11 @@ from arenero.sdk.errors import (
     typed,
 )
 
+_SERVICE: Final = f"/{exec_service_pb2.DESCRIPTOR.services_by_name['ExecService'].full_name}"
+_MESSAGES: Final[Mapping[str, tuple[type[Any], type[Any]]]] = {
+    "Run": (exec_service_pb2.RunRequest, exec_service_pb2.RunResponse),
+    "Attach": (exec_service_pb2.AttachRequest, exec_service_pb2.AttachResponse),
+}
 _EVERY_STREAM: tuple[StreamName, ...] = ("stdout", "stderr", "pty")
 
 
@@ -49,8 +54,10 @@ class Reader:
         Raises:
             StartFailed: The process never ran.
         """
-        kind = message.WhichOneof("frame")
-        if kind == "output":
+        kind = "part" if isinstance(message, OutputPart) else message.WhichOneof("frame")
+        if kind == "part":
+            yield from self._cursor.output(message)
+        elif kind == "output":
             yield from self._cursor.output(message.output)
         elif kind == "gap":
             yield from self._cursor.gap(message.gap)
@@ -106,7 +113,7 @@ async def read_frames(
     deadline = deadline or Deadline()
     while True:
         way = await plane.stream()
-        call = way.method(ExecServiceStub, reader.method)(reader.request, metadata=way.metadata)
+        call = _frames_of(way, reader.method)(reader.request, metadata=way.metadata)
         try:
             while (message := await deadline.wait(_next(call))) is not None:
                 for frame in reader.take(message):
@@ -124,6 +131,20 @@ async def read_frames(
         if not await _is_worth_another(plane, way, broken, patience):
             raise reader.lost(broken)
         reader.resume()
+
+
+def _frames_of(way: Way, method: str) -> Any:
+    """Return `Run` or `Attach`, with a way of its own to read output."""
+    request, response = _MESSAGES[method]
+
+    def make(channel: Any) -> Any:
+        return channel.unary_stream(
+            f"{_SERVICE}/{method}",
+            request_serializer=request.SerializeToString,
+            response_deserializer=frame_parser(response),
+        )
+
+    return way.bulk(method, make)
 
 
 async def _is_worth_another(plane: Plane, way: Way, broken: AreneroError, patience: Patience) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from arenero.api.execd.v1 import file_pb2, file_service_pb2
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk import _plane
+from arenero.sdk._payloads import write_request
 from arenero.sdk._plane import Plane
 from arenero.sdk._sending import MESSAGE_BYTES, Content, chunks_of, receive, send, slices
 from arenero.sdk.commands import set_duration, to_bytes
@@ -107,8 +108,8 @@ class Files:
             root=self._root, path=to_bytes(path), offset=offset, length=length, chunk_bytes=MESSAGE_BYTES
         )
         async for message in self._stream("Read", request):
-            if message.data:
-                yield message.data
+            if data := message.data:
+                yield data
             if message.end:
                 return
         raise OutcomeUnknown("the file ended without its last message", reason="STREAM_BROKEN")
@@ -327,7 +328,7 @@ class Files:
 
 async def _write_messages(
     opening: file_service_pb2.WriteOpen, chunks: AsyncIterator[bytes], progress: Progress | None
-) -> AsyncGenerator[file_service_pb2.WriteRequest, None]:
+) -> AsyncGenerator[file_service_pb2.WriteRequest | bytes, None]:
     yield file_service_pb2.WriteRequest(open=opening)
     offset = 0
     checksum = hashlib.sha256()
@@ -335,7 +336,7 @@ async def _write_messages(
         # The hash is computed while the chunk is on its way: hashing lets go of the interpreter.
         hashing = asyncio.gather(asyncio.to_thread(checksum.update, chunk))
         for piece in slices(chunk):
-            yield file_service_pb2.WriteRequest(offset=offset, data=piece)
+            yield write_request(offset, piece)
             offset += len(piece)
         await hashing
         if progress is not None:

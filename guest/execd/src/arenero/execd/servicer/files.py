@@ -15,7 +15,7 @@ from arenero.api.execd.v1 import file_pb2
 from arenero.api.execd.v1 import file_service_pb2 as api
 from arenero.api.execd.v1 import file_service_pb2_grpc as api_grpc
 from arenero.errors import ArenError, Conflict, InvalidArgument, ResourceExhausted, Unsupported
-from arenero.execd import files, heap, packing, reading, search, uploads
+from arenero.execd import files, packing, reading, search, uploads
 from arenero.execd.accounts import Accounts
 from arenero.execd.directories import DIRECTORY_MODE, make_directory
 from arenero.execd.entries import Entry
@@ -39,10 +39,12 @@ from arenero.execd.servicer.file_messages import (
     watch_spec_of,
     write_spec_of,
 )
+from arenero.execd.servicer.payloads import Part, as_message, content
 from arenero.execd.unpacking import Unpacker
 from arenero.execd.uploads import Upload, WriteMode, WriteSpec
 from arenero.execd.watches import Watches
 from arenero.execd.workers import FileWorkers
+from arenero.host import heap
 from arenero.rpc.interceptors import Context
 
 BATCH_BYTES: Final = 1024 * 1024
@@ -88,10 +90,11 @@ class FileServicer(api_grpc.FileServiceServicer):
                 async for batch in batches:
                     for chunk in batch:
                         if chunk is not None:
-                            yield chunk_message(chunk)
+                            is_more = chunk.entry is not None or chunk.is_end
+                            yield chunk_message(chunk) if is_more else as_message(api.ReadResponse, content(chunk))
 
     async def Write(  # noqa: N802
-        self, request_iterator: AsyncIterator[api.WriteRequest], context: Context
+        self, request_iterator: AsyncIterator[api.WriteRequest | Part], context: Context
     ) -> api.WriteResponse:
         messages = aiter(request_iterator)
         first = await _first(messages)
@@ -106,7 +109,7 @@ class FileServicer(api_grpc.FileServiceServicer):
         return await self._store_resumable(first, messages, scope, spec)
 
     async def _store_resumable(
-        self, first: api.WriteRequest, messages: AsyncIterator[api.WriteRequest], scope: Scope, spec: WriteSpec
+        self, first: api.WriteRequest, messages: AsyncIterator[api.WriteRequest | Part], scope: Scope, spec: WriteSpec
     ) -> api.WriteResponse:
         key = _upload_key(first.open.upload_id, first.open.root, spec.path, scope.identity)
         if spec.write_mode in (WriteMode.APPEND, WriteMode.IN_PLACE):
@@ -151,7 +154,7 @@ class FileServicer(api_grpc.FileServiceServicer):
         token: int,
         identity: Identity | None,
         first: api.WriteRequest,
-        messages: AsyncIterator[api.WriteRequest],
+        messages: AsyncIterator[api.WriteRequest | Part],
     ) -> api.WriteResponse:
         receiving = _Receiving(self._workers, upload, token, identity)
         try:
@@ -395,9 +398,9 @@ class _Receiving:
         self._writing: asyncio.Future[None] | None = None
         self.received_bytes = 0
 
-    async def run(self, messages: AsyncIterator[api.WriteRequest]) -> api.WriteFinish | None:
+    async def run(self, messages: AsyncIterator[api.WriteRequest | Part]) -> api.WriteFinish | None:
         """Return the end of the file, once all before it is written; None when the stream ended without one."""
-        batch: list[tuple[int, bytes]] = []
+        batch: list[tuple[int, bytes | memoryview]] = []
         batch_bytes = 0
         async for message in messages:
             if data := message.data:
@@ -407,7 +410,7 @@ class _Receiving:
             if batch_bytes >= BATCH_BYTES:
                 await self._write(batch)
                 batch, batch_bytes = [], 0
-            if message.HasField("finish"):
+            if not isinstance(message, Part) and message.HasField("finish"):
                 await self._write(batch)
                 await self._written()
                 return message.finish
@@ -420,7 +423,7 @@ class _Receiving:
         if self._writing is not None:
             self._writing.cancel()
 
-    async def _write(self, batch: list[tuple[int, bytes]]) -> None:
+    async def _write(self, batch: list[tuple[int, bytes | memoryview]]) -> None:
         await self._written()
         if batch:
             self._writing = self._workers.start(self._identity, self._upload.write, self._token, batch)
@@ -444,14 +447,14 @@ def _upload_key(upload_id: str, root: file_pb2.FileRoot, path: bytes, identity: 
     return key
 
 
-async def _first(messages: AsyncIterator[_Message]) -> _Message:
+async def _first(messages: AsyncIterator[_Message | Part]) -> _Message:
     """Return the message that opens a stream.
 
     Raises:
         InvalidArgument: There is none, or it opens nothing.
     """
     message = await anext(messages, None)
-    if message is None or not message.HasField("open"):  # type: ignore[attr-defined]
+    if message is None or isinstance(message, Part) or not message.HasField("open"):  # type: ignore[attr-defined]
         raise InvalidArgument("the first message must carry `open`", reason="NOT_OPENED", field="open")
     return message
 

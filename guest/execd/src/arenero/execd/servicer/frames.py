@@ -15,6 +15,7 @@ from arenero.execd.execution import Exec
 from arenero.execd.follow import Beat, Frame, StdinBroken
 from arenero.execd.outcome import Ended, StartFailure, Usage
 from arenero.execd.output import Chunk, Gap, Stream
+from arenero.execd.servicer.payloads import as_message, output_frame
 
 
 def enum(number: int) -> Any:
@@ -31,11 +32,6 @@ def duration(seconds: float) -> Duration:
     """Return a span of time."""
     whole = int(seconds)
     return Duration(seconds=whole, nanos=int((seconds - whole) * 1e9))
-
-
-def chunk(output: Chunk) -> exec_pb2.OutputChunk:
-    """Return a frame's output."""
-    return exec_pb2.OutputChunk(stream=enum(output.stream), offset=output.offset, seq=output.seq, data=output.data)
 
 
 def gap(missing: Gap) -> exec_pb2.OutputGap:
@@ -124,23 +120,23 @@ def started(exec_: Exec, *, repeated: bool) -> exec_pb2.ExecStarted:
 
 
 def run_response(frame: Frame) -> api.RunResponse:
-    """Return a frame of Run."""
+    """Return a frame of Run; one with output is serialized already."""
     if isinstance(frame, Chunk):
-        return api.RunResponse(output=chunk(frame))
+        return as_message(api.RunResponse, output_frame(api.RunResponse.OUTPUT_FIELD_NUMBER, frame))
     return api.RunResponse(**_named(frame))
 
 
 def attach_response(frame: Frame) -> api.AttachResponse:
-    """Return a frame of Attach."""
+    """Return a frame of Attach; one with output is serialized already."""
     if isinstance(frame, Chunk):
-        return api.AttachResponse(output=chunk(frame))
+        return as_message(api.AttachResponse, output_frame(api.AttachResponse.OUTPUT_FIELD_NUMBER, frame))
     return api.AttachResponse(**_named(frame))
 
 
 def interact_response(frame: Frame) -> api.InteractResponse:
-    """Return a frame of Interact."""
+    """Return a frame of Interact; one with output is serialized already."""
     if isinstance(frame, Chunk):
-        return api.InteractResponse(output=chunk(frame))
+        return as_message(api.InteractResponse, output_frame(api.InteractResponse.OUTPUT_FIELD_NUMBER, frame))
     if isinstance(frame, StdinBroken):
         return api.InteractResponse(stdin_broken=True)
     return api.InteractResponse(**_named(frame))

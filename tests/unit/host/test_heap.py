@@ -5,7 +5,7 @@ import sys
 
 CHURN = """
 import resource, sys
-from arenero.execd import heap
+from arenero.host import heap
 if sys.argv[1] == "tuned":
     heap.tune()
     heap.tune()
