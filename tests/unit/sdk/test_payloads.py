@@ -12,7 +12,7 @@ from arenero.api.execd.v1 import exec_pb2, exec_service_pb2, file_service_pb2
 from arenero.sdk._payloads import FilePart, OutputPart, frame_parser, parse_read, serialized, write_request
 
 NUMBERS = st.integers(0, 2**64 - 1)
-SIZES = st.sampled_from([0, 1, 127, 128, 500, 600, 16_383, 16_384, 70_000])
+SIZES = st.sampled_from([0, 1, 127, 128, 400, 600, 16_383, 16_384, 70_000])
 parse_run = frame_parser(exec_service_pb2.RunResponse)
 
 
