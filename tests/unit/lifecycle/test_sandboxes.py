@@ -479,10 +479,25 @@ async def test_another_tenants_sandbox_is_as_absent_as_none(world: World, name: 
 
 @pytest.mark.parametrize("kind", [*ArenError.__subclasses__(), type("Unknown", (), {})], ids=lambda kind: kind.__name__)
 def test_a_failed_creation_has_the_class_that_was_recorded(kind: type) -> None:
-    record = a_record(failure=Failure("WHY", "because", kind.__name__, "spec.x"))
+    record = a_record(failure=Failure("WHY", "because", kind.__name__, "spec.x", "try y"))
     error = failure_of(record)
     expected = kind if issubclass(kind, ArenError) else FailedPrecondition
     assert (type(error), error.reason, error.message, error.field) == (expected, "WHY", "because", "spec.x")
+    assert error.fix == "try y"
+
+
+async def test_a_creation_that_fails_says_what_can_be_done(world: World) -> None:
+    refusal = InvalidArgument("not there", reason="SOURCE_NOT_ALLOWED", field="spec.source", fix="move it")
+    world.driver.faults.fail("create", refusal)
+    async with world.run():
+        for _ in range(2):
+            with pytest.raises(InvalidArgument) as raised:
+                await world.create(request_id="again")
+            assert (raised.value.message, raised.value.fix) == ("not there", "move it")
+    async with world.run():
+        with pytest.raises(InvalidArgument) as raised:
+            await world.create(request_id="again")
+        assert (raised.value.field, raised.value.fix) == ("spec.source", "move it")
 
 
 def test_a_record_without_a_cause_still_has_an_error() -> None:

@@ -19,7 +19,7 @@ class Threads(ThreadPoolExecutor):
     def _adjust_thread_count(self) -> None:
         # The work is in the queue when this is called, so whichever thread is free next will do it.
         try:
-            super()._adjust_thread_count()  # type: ignore[misc]  # not in typeshed, as it is the pool's own
+            super()._adjust_thread_count()
         except RuntimeError:
             if not self._threads:
                 raise

@@ -36,6 +36,8 @@ class Failure:
     """Class of the error that a failed creation is answered with, such as ResourceExhausted; empty: none."""
     field: str = ""
     """Path of the request field at fault; empty when none is."""
+    fix: str = ""
+    """What a person can do about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,16 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from arenero.model.fields import FieldError, check_integer, check_number, check_text, join_path
+from arenero.model.fields import (
+    FieldError,
+    check_integer,
+    check_number,
+    check_size,
+    check_span,
+    check_text,
+    join_path,
+    span_text,
+)
 from arenero.model.ids import SnapshotId, VaultId, check_name
 from arenero.model.policy import NetworkPolicy, check_policy, check_ports
 from arenero.model.volumes import VolumeMount, check_path, check_volumes
@@ -209,10 +218,8 @@ class _Path:
 
 def check_ttl(path: str, ttl_s: float) -> Iterable[FieldError]:
     """Check a time to live: more than 0 and at most 365 days."""
-    faults = list(check_number(path, ttl_s, low=0, high=MAX_TTL_S, unit="s"))
-    if not faults and ttl_s == 0:
-        faults.append(FieldError(path, "is 0; it must be more than 0 s"))
-    return faults
+    if not 0 < ttl_s <= MAX_TTL_S:  # true for NaN too
+        yield FieldError(path, f"is {span_text(ttl_s)}; it must be more than 0 s and at most {span_text(MAX_TTL_S)}")
 
 
 def check_lifetime(path: str, lifetime: Lifetime) -> Iterable[FieldError]:
@@ -227,14 +234,11 @@ def check_resources(path: str, resources: Resources) -> Iterable[FieldError]:
     """Check the limits that are given."""
     if resources.cpus is not None:
         yield from check_number(f"{path}.cpus", resources.cpus, low=0.01, high=1024, unit="cores")
-    for name, low, high in (
-        ("memory_bytes", 32 * MIB, 2**50),
-        ("pids", 16, 4_194_304),
-        ("disk_bytes", 16 * MIB, 2**60),
-        ("open_files", 64, 1_048_576),
-    ):
-        value = getattr(resources, name)
-        if value is not None:
+    for name, low_bytes, high_bytes in (("memory_bytes", 32 * MIB, 2**50), ("disk_bytes", 16 * MIB, 2**60)):
+        if (size_bytes := getattr(resources, name)) is not None:
+            yield from check_size(f"{path}.{name}", size_bytes, low_bytes=low_bytes, high_bytes=high_bytes)
+    for name, low, high in (("pids", 16, 4_194_304), ("open_files", 64, 1_048_576)):
+        if (value := getattr(resources, name)) is not None:
             yield from check_integer(f"{path}.{name}", value, low=low, high=high)
     yield from check_integer(f"{path}.gpus", resources.gpus, low=0, high=64)
 
@@ -323,7 +327,7 @@ def _check_spec_ports(path: str, ports: tuple[int, ...]) -> Iterable[FieldError]
 
 def _check_idle(path: str, idle: IdlePolicy | None) -> Iterable[FieldError]:
     if idle is not None:
-        yield from check_number(f"{path}.idle_timeout", idle.idle_timeout_s, low=MIN_IDLE_S, high=MAX_TTL_S, unit="s")
+        yield from check_span(f"{path}.idle_timeout", idle.idle_timeout_s, low_s=MIN_IDLE_S, high_s=MAX_TTL_S)
 
 
 def _check_extensions(path: str, extensions: Mapping[str, str]) -> Iterable[FieldError]:

@@ -10,7 +10,7 @@ from arenero.api.gateway.v1 import key_service_pb2
 from arenero.errors import InvalidArgument, PermissionDenied
 from arenero.gateway.keys import codec
 from arenero.gateway.keys.record import KeyRecord, Kind, Scope
-from arenero.model.fields import FieldError, check_integer, check_number, check_text
+from arenero.model.fields import FieldError, check_integer, check_span, check_text
 from arenero.model.ids import KeyId, TenantId, parse_key_id, parse_tenant_id
 
 _MAX_NAME_BYTES: Final = 63
@@ -108,7 +108,7 @@ def _create_errors(request: key_service_pb2.CreateRequest) -> Iterable[FieldErro
     yield from _choice_errors(request)
     if request.HasField("ttl"):
         ttl_s = request.ttl.seconds + request.ttl.nanos / 1e9
-        yield from check_number("ttl", ttl_s, low=_MIN_TTL_S, high=_MAX_TTL_S, unit="s")
+        yield from check_span("ttl", ttl_s, low_s=_MIN_TTL_S, high_s=_MAX_TTL_S)
 
 
 def _choice_errors(request: key_service_pb2.CreateRequest) -> Iterable[FieldError]:

@@ -9,7 +9,7 @@ from typing import Final
 from arenero.errors import Unsupported
 from arenero.lifecycle.sandboxes import not_running
 from arenero.lifecycle.tokens import TokenSigner
-from arenero.model.fields import FieldError, check_number
+from arenero.model.fields import FieldError, check_number, check_span
 from arenero.model.record import SandboxRecord
 from arenero.model.states import SandboxState
 
@@ -73,6 +73,6 @@ class Endpoints:
 def check_endpoint(port: int, token_ttl_s: float) -> list[FieldError]:
     """Check what is asked of an endpoint."""
     return [
-        *check_number("token_ttl", token_ttl_s, low=MIN_TOKEN_TTL_S, high=MAX_TOKEN_TTL_S, unit="s"),
+        *check_span("token_ttl", token_ttl_s, low_s=MIN_TOKEN_TTL_S, high_s=MAX_TOKEN_TTL_S),
         *check_number("port", port, low=0, high=65_535),
     ]

@@ -9,7 +9,7 @@ from typing import Final
 from arenero.errors import InvalidArgument, Unsupported
 from arenero.lifecycle.config import ResourceDefaults
 from arenero.lifecycle.drivers import Drivers
-from arenero.model.fields import FieldError, check_number
+from arenero.model.fields import FieldError, check_span
 from arenero.model.ids import check_request_id
 from arenero.model.spec import (
     IdleAction,
@@ -97,7 +97,7 @@ def _check_frame(request: CreateRequest) -> Iterator[FieldError]:
         yield from check_request_id("request_id", request.request_id)
     if request.start_timeout_s is not None:
         low, high = MIN_START_TIMEOUT_S, MAX_START_TIMEOUT_S
-        yield from check_number("start_timeout", request.start_timeout_s, low=low, high=high, unit="s")
+        yield from check_span("start_timeout", request.start_timeout_s, low_s=low, high_s=high)
 
 
 def _not_yet(spec: SandboxSpec) -> Iterator[tuple[str, str, str]]:

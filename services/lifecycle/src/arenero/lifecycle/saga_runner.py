@@ -164,7 +164,7 @@ def _after(saga: Saga, step: Step, record: SandboxRecord) -> SagaProgress:
 
 
 def _failure_of(error: ArenError) -> Failure:
-    return Failure(error.reason, error.message, type(error).__name__, error.field)
+    return Failure(error.reason, error.message, type(error).__name__, error.field, error.fix)
 
 
 @asynccontextmanager

@@ -299,7 +299,8 @@ def failure_of(record: SandboxRecord) -> ArenError:
     """Return the error that the creation of a failed sandbox is answered with, the first time and ever after."""
     failure = record.failure or Failure("RUNTIME_ERROR", "it could not be made")
     kind = _ERRORS.get(failure.kind, FailedPrecondition)
-    return kind(failure.message, reason=failure.reason, field=failure.field, metadata={"sandbox_id": record.id})
+    metadata = {"sandbox_id": record.id}
+    return kind(failure.message, reason=failure.reason, field=failure.field, fix=failure.fix, metadata=metadata)
 
 
 def not_running(record: SandboxRecord) -> FailedPrecondition:
@@ -318,7 +319,7 @@ def _require(record: SandboxRecord, state: SandboxState) -> SandboxRecord:
     if record.state is state:
         return record
     if record.failure is not None and record.is_live:
-        raise FailedPrecondition(record.failure.message, reason=record.failure.reason)
+        raise FailedPrecondition(record.failure.message, reason=record.failure.reason, fix=record.failure.fix)
     raise not_running(record)
 
 

@@ -27,7 +27,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*arenero/api/events/v1/sandbox_events.proto\x12\x15\x61renero.api.events.v1\x1a&arenero/api/lifecycle/v1/sandbox.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x08\n\x0cSandboxEvent\x12\x32\n\x07sandbox\x18\x01 \x01(\x0b\x32!.arenero.api.lifecycle.v1.Sandbox\x12\x17\n\x0finternal_sealed\x18\x02 \x01(\x0c\x12<\n\trequested\x18\x03 \x01(\x0b\x32\'.arenero.api.events.v1.SandboxRequestedH\x00\x12>\n\nprogressed\x18\x04 \x01(\x0b\x32(.arenero.api.events.v1.SandboxProgressedH\x00\x12\x38\n\x07started\x18\x05 \x01(\x0b\x32%.arenero.api.events.v1.SandboxStartedH\x00\x12\x36\n\x06\x66\x61iled\x18\x06 \x01(\x0b\x32$.arenero.api.events.v1.SandboxFailedH\x00\x12\x38\n\x07renewed\x18\x07 \x01(\x0b\x32%.arenero.api.events.v1.SandboxRenewedH\x00\x12I\n\x10metadata_updated\x18\x08 \x01(\x0b\x32-.arenero.api.events.v1.SandboxMetadataUpdatedH\x00\x12\x45\n\x0epolicy_updated\x18\t \x01(\x0b\x32+.arenero.api.events.v1.SandboxPolicyUpdatedH\x00\x12\x38\n\x07pausing\x18\n \x01(\x0b\x32%.arenero.api.events.v1.SandboxPausingH\x00\x12\x36\n\x06paused\x18\x0b \x01(\x0b\x32$.arenero.api.events.v1.SandboxPausedH\x00\x12:\n\x08resuming\x18\x0c \x01(\x0b\x32&.arenero.api.events.v1.SandboxResumingH\x00\x12\x38\n\x07resumed\x18\r \x01(\x0b\x32%.arenero.api.events.v1.SandboxResumedH\x00\x12:\n\x08stopping\x18\x0e \x01(\x0b\x32&.arenero.api.events.v1.SandboxStoppingH\x00\x12>\n\nterminated\x18\x0f \x01(\x0b\x32(.arenero.api.events.v1.SandboxTerminatedH\x00\x12\x38\n\x07\x63laimed\x18\x10 \x01(\x0b\x32%.arenero.api.events.v1.SandboxClaimedH\x00\x12\x36\n\x06\x66orked\x18\x11 \x01(\x0b\x32$.arenero.api.events.v1.SandboxForkedH\x00\x12<\n\trecovered\x18\x12 \x01(\x0b\x32\'.arenero.api.events.v1.SandboxRecoveredH\x00\x42\x06\n\x04\x66\x61\x63t\"\x86\x02\n\x0fSandboxInternal\x12\x13\n\x0bhandle_json\x18\x01 \x01(\t\x12\x16\n\x0erequest_digest\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x30\n\rstart_timeout\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rexecd_address\x18\x05 \x01(\t\x12\x0f\n\x07undoing\x18\x06 \x01(\x08\x12\x14\n\x0c\x66\x61ilure_kind\x18\x07 \x01(\t\x12\x15\n\rfailure_field\x18\x08 \x01(\t\x12\x30\n\x04\x65xit\x18\t \x01(\x0b\x32\".arenero.api.events.v1.SandboxExit\"g\n\x0bSandboxExit\x12\x16\n\texit_code\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x06signal\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x12\n\noom_killed\x18\x03 \x01(\x08\x42\x0c\n\n_exit_codeB\t\n\x07_signal\"&\n\x10SandboxRequested\x12\x12\n\nrequest_id\x18\x01 \x01(\t\"h\n\x11SandboxProgressed\x12\x0c\n\x04saga\x18\x01 \x01(\t\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\'\n\x04took\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06undone\x18\x04 \x01(\x08\"9\n\x0eSandboxStarted\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\">\n\rSandboxFailed\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04step\x18\x03 \x01(\t\"y\n\x0eSandboxRenewed\x12\x37\n\x13previous_expires_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"@\n\x16SandboxMetadataUpdated\x12\x10\n\x08set_keys\x18\x01 \x03(\t\x12\x14\n\x0cremoved_keys\x18\x02 \x03(\t\"%\n\x14SandboxPolicyUpdated\x12\r\n\x05rules\x18\x01 \x01(\r\"C\n\x0eSandboxPausing\x12\x31\n\x04mode\x18\x01 \x01(\x0e\x32#.arenero.api.lifecycle.v1.PauseMode\"8\n\rSandboxPaused\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x11\n\x0fSandboxResuming\"9\n\x0eSandboxResumed\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"!\n\x0fSandboxStopping\x12\x0e\n\x06reason\x18\x01 \x01(\t\"O\n\x11SandboxTerminated\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12*\n\x07ran_for\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"5\n\x0eSandboxClaimed\x12\x0f\n\x07pool_id\x18\x01 \x01(\t\x12\x12\n\nclaimed_by\x18\x02 \x01(\t\"$\n\rSandboxForked\x12\x13\n\x0bsandbox_ids\x18\x01 \x03(\t\"$\n\x10SandboxRecovered\x12\x10\n\x08instance\x18\x01 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*arenero/api/events/v1/sandbox_events.proto\x12\x15\x61renero.api.events.v1\x1a&arenero/api/lifecycle/v1/sandbox.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x08\n\x0cSandboxEvent\x12\x32\n\x07sandbox\x18\x01 \x01(\x0b\x32!.arenero.api.lifecycle.v1.Sandbox\x12\x17\n\x0finternal_sealed\x18\x02 \x01(\x0c\x12<\n\trequested\x18\x03 \x01(\x0b\x32\'.arenero.api.events.v1.SandboxRequestedH\x00\x12>\n\nprogressed\x18\x04 \x01(\x0b\x32(.arenero.api.events.v1.SandboxProgressedH\x00\x12\x38\n\x07started\x18\x05 \x01(\x0b\x32%.arenero.api.events.v1.SandboxStartedH\x00\x12\x36\n\x06\x66\x61iled\x18\x06 \x01(\x0b\x32$.arenero.api.events.v1.SandboxFailedH\x00\x12\x38\n\x07renewed\x18\x07 \x01(\x0b\x32%.arenero.api.events.v1.SandboxRenewedH\x00\x12I\n\x10metadata_updated\x18\x08 \x01(\x0b\x32-.arenero.api.events.v1.SandboxMetadataUpdatedH\x00\x12\x45\n\x0epolicy_updated\x18\t \x01(\x0b\x32+.arenero.api.events.v1.SandboxPolicyUpdatedH\x00\x12\x38\n\x07pausing\x18\n \x01(\x0b\x32%.arenero.api.events.v1.SandboxPausingH\x00\x12\x36\n\x06paused\x18\x0b \x01(\x0b\x32$.arenero.api.events.v1.SandboxPausedH\x00\x12:\n\x08resuming\x18\x0c \x01(\x0b\x32&.arenero.api.events.v1.SandboxResumingH\x00\x12\x38\n\x07resumed\x18\r \x01(\x0b\x32%.arenero.api.events.v1.SandboxResumedH\x00\x12:\n\x08stopping\x18\x0e \x01(\x0b\x32&.arenero.api.events.v1.SandboxStoppingH\x00\x12>\n\nterminated\x18\x0f \x01(\x0b\x32(.arenero.api.events.v1.SandboxTerminatedH\x00\x12\x38\n\x07\x63laimed\x18\x10 \x01(\x0b\x32%.arenero.api.events.v1.SandboxClaimedH\x00\x12\x36\n\x06\x66orked\x18\x11 \x01(\x0b\x32$.arenero.api.events.v1.SandboxForkedH\x00\x12<\n\trecovered\x18\x12 \x01(\x0b\x32\'.arenero.api.events.v1.SandboxRecoveredH\x00\x42\x06\n\x04\x66\x61\x63t\"\x9b\x02\n\x0fSandboxInternal\x12\x13\n\x0bhandle_json\x18\x01 \x01(\t\x12\x16\n\x0erequest_digest\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x30\n\rstart_timeout\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rexecd_address\x18\x05 \x01(\t\x12\x0f\n\x07undoing\x18\x06 \x01(\x08\x12\x14\n\x0c\x66\x61ilure_kind\x18\x07 \x01(\t\x12\x15\n\rfailure_field\x18\x08 \x01(\t\x12\x30\n\x04\x65xit\x18\t \x01(\x0b\x32\".arenero.api.events.v1.SandboxExit\x12\x13\n\x0b\x66\x61ilure_fix\x18\n \x01(\t\"g\n\x0bSandboxExit\x12\x16\n\texit_code\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x06signal\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x12\n\noom_killed\x18\x03 \x01(\x08\x42\x0c\n\n_exit_codeB\t\n\x07_signal\"&\n\x10SandboxRequested\x12\x12\n\nrequest_id\x18\x01 \x01(\t\"h\n\x11SandboxProgressed\x12\x0c\n\x04saga\x18\x01 \x01(\t\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\'\n\x04took\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06undone\x18\x04 \x01(\x08\"9\n\x0eSandboxStarted\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\">\n\rSandboxFailed\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04step\x18\x03 \x01(\t\"y\n\x0eSandboxRenewed\x12\x37\n\x13previous_expires_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"@\n\x16SandboxMetadataUpdated\x12\x10\n\x08set_keys\x18\x01 \x03(\t\x12\x14\n\x0cremoved_keys\x18\x02 \x03(\t\"%\n\x14SandboxPolicyUpdated\x12\r\n\x05rules\x18\x01 \x01(\r\"C\n\x0eSandboxPausing\x12\x31\n\x04mode\x18\x01 \x01(\x0e\x32#.arenero.api.lifecycle.v1.PauseMode\"8\n\rSandboxPaused\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x11\n\x0fSandboxResuming\"9\n\x0eSandboxResumed\x12\'\n\x04took\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"!\n\x0fSandboxStopping\x12\x0e\n\x06reason\x18\x01 \x01(\t\"O\n\x11SandboxTerminated\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12*\n\x07ran_for\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"5\n\x0eSandboxClaimed\x12\x0f\n\x07pool_id\x18\x01 \x01(\t\x12\x12\n\nclaimed_by\x18\x02 \x01(\t\"$\n\rSandboxForked\x12\x13\n\x0bsandbox_ids\x18\x01 \x03(\t\"$\n\x10SandboxRecovered\x12\x10\n\x08instance\x18\x01 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,39 +37,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SANDBOXEVENT']._serialized_start=175
   _globals['_SANDBOXEVENT']._serialized_end=1250
   _globals['_SANDBOXINTERNAL']._serialized_start=1253
-  _globals['_SANDBOXINTERNAL']._serialized_end=1515
-  _globals['_SANDBOXEXIT']._serialized_start=1517
-  _globals['_SANDBOXEXIT']._serialized_end=1620
-  _globals['_SANDBOXREQUESTED']._serialized_start=1622
-  _globals['_SANDBOXREQUESTED']._serialized_end=1660
-  _globals['_SANDBOXPROGRESSED']._serialized_start=1662
-  _globals['_SANDBOXPROGRESSED']._serialized_end=1766
-  _globals['_SANDBOXSTARTED']._serialized_start=1768
-  _globals['_SANDBOXSTARTED']._serialized_end=1825
-  _globals['_SANDBOXFAILED']._serialized_start=1827
-  _globals['_SANDBOXFAILED']._serialized_end=1889
-  _globals['_SANDBOXRENEWED']._serialized_start=1891
-  _globals['_SANDBOXRENEWED']._serialized_end=2012
-  _globals['_SANDBOXMETADATAUPDATED']._serialized_start=2014
-  _globals['_SANDBOXMETADATAUPDATED']._serialized_end=2078
-  _globals['_SANDBOXPOLICYUPDATED']._serialized_start=2080
-  _globals['_SANDBOXPOLICYUPDATED']._serialized_end=2117
-  _globals['_SANDBOXPAUSING']._serialized_start=2119
-  _globals['_SANDBOXPAUSING']._serialized_end=2186
-  _globals['_SANDBOXPAUSED']._serialized_start=2188
-  _globals['_SANDBOXPAUSED']._serialized_end=2244
-  _globals['_SANDBOXRESUMING']._serialized_start=2246
-  _globals['_SANDBOXRESUMING']._serialized_end=2263
-  _globals['_SANDBOXRESUMED']._serialized_start=2265
-  _globals['_SANDBOXRESUMED']._serialized_end=2322
-  _globals['_SANDBOXSTOPPING']._serialized_start=2324
-  _globals['_SANDBOXSTOPPING']._serialized_end=2357
-  _globals['_SANDBOXTERMINATED']._serialized_start=2359
-  _globals['_SANDBOXTERMINATED']._serialized_end=2438
-  _globals['_SANDBOXCLAIMED']._serialized_start=2440
-  _globals['_SANDBOXCLAIMED']._serialized_end=2493
-  _globals['_SANDBOXFORKED']._serialized_start=2495
-  _globals['_SANDBOXFORKED']._serialized_end=2531
-  _globals['_SANDBOXRECOVERED']._serialized_start=2533
-  _globals['_SANDBOXRECOVERED']._serialized_end=2569
+  _globals['_SANDBOXINTERNAL']._serialized_end=1536
+  _globals['_SANDBOXEXIT']._serialized_start=1538
+  _globals['_SANDBOXEXIT']._serialized_end=1641
+  _globals['_SANDBOXREQUESTED']._serialized_start=1643
+  _globals['_SANDBOXREQUESTED']._serialized_end=1681
+  _globals['_SANDBOXPROGRESSED']._serialized_start=1683
+  _globals['_SANDBOXPROGRESSED']._serialized_end=1787
+  _globals['_SANDBOXSTARTED']._serialized_start=1789
+  _globals['_SANDBOXSTARTED']._serialized_end=1846
+  _globals['_SANDBOXFAILED']._serialized_start=1848
+  _globals['_SANDBOXFAILED']._serialized_end=1910
+  _globals['_SANDBOXRENEWED']._serialized_start=1912
+  _globals['_SANDBOXRENEWED']._serialized_end=2033
+  _globals['_SANDBOXMETADATAUPDATED']._serialized_start=2035
+  _globals['_SANDBOXMETADATAUPDATED']._serialized_end=2099
+  _globals['_SANDBOXPOLICYUPDATED']._serialized_start=2101
+  _globals['_SANDBOXPOLICYUPDATED']._serialized_end=2138
+  _globals['_SANDBOXPAUSING']._serialized_start=2140
+  _globals['_SANDBOXPAUSING']._serialized_end=2207
+  _globals['_SANDBOXPAUSED']._serialized_start=2209
+  _globals['_SANDBOXPAUSED']._serialized_end=2265
+  _globals['_SANDBOXRESUMING']._serialized_start=2267
+  _globals['_SANDBOXRESUMING']._serialized_end=2284
+  _globals['_SANDBOXRESUMED']._serialized_start=2286
+  _globals['_SANDBOXRESUMED']._serialized_end=2343
+  _globals['_SANDBOXSTOPPING']._serialized_start=2345
+  _globals['_SANDBOXSTOPPING']._serialized_end=2378
+  _globals['_SANDBOXTERMINATED']._serialized_start=2380
+  _globals['_SANDBOXTERMINATED']._serialized_end=2459
+  _globals['_SANDBOXCLAIMED']._serialized_start=2461
+  _globals['_SANDBOXCLAIMED']._serialized_end=2514
+  _globals['_SANDBOXFORKED']._serialized_start=2516
+  _globals['_SANDBOXFORKED']._serialized_end=2552
+  _globals['_SANDBOXRECOVERED']._serialized_start=2554
+  _globals['_SANDBOXRECOVERED']._serialized_end=2590
 # @@protoc_insertion_point(module_scope)

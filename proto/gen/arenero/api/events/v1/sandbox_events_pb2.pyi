@@ -52,7 +52,7 @@ class SandboxEvent(_message.Message):
     def __init__(self, sandbox: _Optional[_Union[_sandbox_pb2.Sandbox, _Mapping]] = ..., internal_sealed: _Optional[bytes] = ..., requested: _Optional[_Union[SandboxRequested, _Mapping]] = ..., progressed: _Optional[_Union[SandboxProgressed, _Mapping]] = ..., started: _Optional[_Union[SandboxStarted, _Mapping]] = ..., failed: _Optional[_Union[SandboxFailed, _Mapping]] = ..., renewed: _Optional[_Union[SandboxRenewed, _Mapping]] = ..., metadata_updated: _Optional[_Union[SandboxMetadataUpdated, _Mapping]] = ..., policy_updated: _Optional[_Union[SandboxPolicyUpdated, _Mapping]] = ..., pausing: _Optional[_Union[SandboxPausing, _Mapping]] = ..., paused: _Optional[_Union[SandboxPaused, _Mapping]] = ..., resuming: _Optional[_Union[SandboxResuming, _Mapping]] = ..., resumed: _Optional[_Union[SandboxResumed, _Mapping]] = ..., stopping: _Optional[_Union[SandboxStopping, _Mapping]] = ..., terminated: _Optional[_Union[SandboxTerminated, _Mapping]] = ..., claimed: _Optional[_Union[SandboxClaimed, _Mapping]] = ..., forked: _Optional[_Union[SandboxForked, _Mapping]] = ..., recovered: _Optional[_Union[SandboxRecovered, _Mapping]] = ...) -> None: ...
 
 class SandboxInternal(_message.Message):
-    __slots__ = ("handle_json", "request_digest", "owner", "start_timeout", "execd_address", "undoing", "failure_kind", "failure_field", "exit")
+    __slots__ = ("handle_json", "request_digest", "owner", "start_timeout", "execd_address", "undoing", "failure_kind", "failure_field", "exit", "failure_fix")
     HANDLE_JSON_FIELD_NUMBER: _ClassVar[int]
     REQUEST_DIGEST_FIELD_NUMBER: _ClassVar[int]
     OWNER_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +62,7 @@ class SandboxInternal(_message.Message):
     FAILURE_KIND_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_FIELD_NUMBER: _ClassVar[int]
     EXIT_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIX_FIELD_NUMBER: _ClassVar[int]
     handle_json: str
     request_digest: str
     owner: str
@@ -71,7 +72,8 @@ class SandboxInternal(_message.Message):
     failure_kind: str
     failure_field: str
     exit: SandboxExit
-    def __init__(self, handle_json: _Optional[str] = ..., request_digest: _Optional[str] = ..., owner: _Optional[str] = ..., start_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., execd_address: _Optional[str] = ..., undoing: _Optional[bool] = ..., failure_kind: _Optional[str] = ..., failure_field: _Optional[str] = ..., exit: _Optional[_Union[SandboxExit, _Mapping]] = ...) -> None: ...
+    failure_fix: str
+    def __init__(self, handle_json: _Optional[str] = ..., request_digest: _Optional[str] = ..., owner: _Optional[str] = ..., start_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., execd_address: _Optional[str] = ..., undoing: _Optional[bool] = ..., failure_kind: _Optional[str] = ..., failure_field: _Optional[str] = ..., exit: _Optional[_Union[SandboxExit, _Mapping]] = ..., failure_fix: _Optional[str] = ...) -> None: ...
 
 class SandboxExit(_message.Message):
     __slots__ = ("exit_code", "signal", "oom_killed")

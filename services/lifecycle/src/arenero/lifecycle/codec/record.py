@@ -73,6 +73,7 @@ def encode_internal(record: SandboxRecord) -> events.SandboxInternal:
         failure_kind=failure.kind,
         failure_field=failure.field,
         exit=_encode_exit(record.exit),
+        failure_fix=failure.fix,
     )
 
 
@@ -128,7 +129,7 @@ def _handle(text: str) -> Handle | None:
 def _decode_failure(sandbox: pb.Sandbox, internal: events.SandboxInternal) -> Failure | None:
     if not sandbox.reason:
         return None
-    return Failure(sandbox.reason, sandbox.message, internal.failure_kind, internal.failure_field)
+    return Failure(sandbox.reason, sandbox.message, internal.failure_kind, internal.failure_field, internal.failure_fix)
 
 
 def _encode_isolation(isolation: Isolation | None) -> pb.Isolation | None:

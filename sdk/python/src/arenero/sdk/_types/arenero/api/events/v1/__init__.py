@@ -1264,6 +1264,11 @@ class SandboxInternal(betterproto2.Message):
     How its first process ended; unset while it hasn't, or when nobody can tell.
     """
 
+    failure_fix: "str" = betterproto2.field(10, betterproto2.TYPE_STRING)
+    """
+    What a person can do about the failure; may be empty.
+    """
+
 
 default_message_pool.register_message("arenero.api.events.v1", "SandboxInternal", SandboxInternal)
 
