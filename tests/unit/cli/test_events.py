@@ -3,12 +3,14 @@
 import json
 from datetime import UTC, datetime
 
+import grpc
+import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from arenero.api.events.v1 import event_pb2, event_service_pb2, sandbox_events_pb2
 from arenero.cli.events import event_line, fact_fields
 from arenero.sdk.types import ActivityEvent, Event, SandboxEvent, SandboxFailed
-from tests.unit.sdk.wire import SANDBOX_ID, WirePair
+from tests.unit.sdk.wire import SANDBOX_ID, Refused, WirePair, detail
 
 
 def started(sequence: int) -> event_pb2.Event:
@@ -46,6 +48,30 @@ def test_following_everything_begins_now(wires: WirePair, arenero) -> None:
     wires.gateway.on("Follow", [event_service_pb2.FollowResponse(event=started(1))])
     assert arenero("events", "-f", "--limit", "1").exit_code == 0
     assert wires.gateway.called("Follow")[0].request.WhichOneof("start") is None
+
+
+GONE = Refused(grpc.StatusCode.NOT_FOUND, "there is none", detail("SANDBOX_NOT_FOUND"))
+
+
+@pytest.mark.parametrize("option", [(), ("--follow",)])
+def test_events_of_a_sandbox_that_is_not_there_are_not_found(wires: WirePair, arenero, option: tuple[str, ...]) -> None:
+    wires.gateway.on("Replay", [])
+    wires.gateway.on("Get", GONE)
+    result = arenero("events", SANDBOX_ID, *option)
+    assert (result.exit_code, result.stdout, result.stderr) == (3, "", "arenero: there is none [SANDBOX_NOT_FOUND]\n")
+    assert not wires.gateway.called("Follow")
+
+
+def test_sandbox_to_which_nothing_has_happened_is_no_error(wires: WirePair, arenero) -> None:
+    wires.gateway.on("Replay", [])
+    result = arenero("events", SANDBOX_ID, "--since", "1m")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_events_of_a_sandbox_whose_record_is_gone_are_shown(wires: WirePair, arenero) -> None:
+    wires.gateway.on("Replay", [event_service_pb2.ReplayResponse(event=started(1))])
+    wires.gateway.on("Get", GONE)
+    assert arenero("events", SANDBOX_ID).exit_code == 0
 
 
 def test_line_shows_what_is_particular_to_the_event() -> None:

@@ -72,9 +72,9 @@ def test_run_passes_output_and_exit_code_through(wires: WirePair, arenero, dashe
 
 def test_run_takes_options_of_the_sandbox_before_the_command_only(wires: WirePair, arenero) -> None:
     wires.execd.on("Run", [started(), run_ended()])
-    assert arenero("run", "--pids", "7", "--timeout", "5s", "tool", "--pids", "8").exit_code == 0
+    assert arenero("run", "--pids", "70", "--timeout", "5s", "tool", "--pids", "8").exit_code == 0
     assert argv(wires) == [b"tool", b"--pids", b"8"]
-    assert wires.gateway.called("Create")[0].request.spec.resources.pids == 7
+    assert wires.gateway.called("Create")[0].request.spec.resources.pids == 70
     assert wires.execd.called("Run")[0].request.spec.timeout.seconds == 5
 
 
@@ -322,6 +322,6 @@ def test_ps_lists_execs(wires: WirePair, arenero) -> None:
     wires.execd.on("List", exec_service_pb2.ListResponse(execs=execs))
     shown = json.loads(arenero("ps", "--all", SANDBOX_ID, "-o", "json").stdout)
     assert shown == [
-        {"exec_id": "a", "pid": 9, "running": True, "exit": "", "cause": "", "command": "sleep 60"},
-        {"exec_id": "b", "pid": 8, "running": False, "exit": 2, "cause": "OWN_EXIT", "command": "ls"},
+        {"exec_id": "a", "pid": 9, "running": True, "exit": None, "cause": None, "command": "sleep 60"},
+        {"exec_id": "b", "pid": 8, "running": False, "exit": 2, "cause": "own_exit", "command": "ls"},
     ]

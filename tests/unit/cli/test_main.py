@@ -7,7 +7,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from arenero.api.events.v1 import event_pb2, event_service_pb2
+from arenero.api.lifecycle.v1 import sandbox_service_pb2
 from arenero.cli.main import _COMMANDS, Commands, main
+from tests.unit.sdk.wire import WirePair, record
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
@@ -51,3 +54,23 @@ def test_unknown_command_is_wrong_usage() -> None:
     assert shown.exit_code == 2
     assert "No such command 'nope'" in shown.output
     assert Commands("x").get_command(click.Context(main), "nope") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_json"),
+    [
+        ((), (), False),
+        (("-o", "json"), (), True),
+        (("--output", "json"), ("-o", "table"), False),
+        ((), ("-o", "json"), True),
+    ],
+)
+def test_output_can_be_chosen_before_and_after_the_command(
+    wires: WirePair, arenero, before: tuple[str, ...], after: tuple[str, ...], is_json: bool
+) -> None:
+    wires.gateway.on("List", sandbox_service_pb2.ListResponse(sandboxes=[record()]))
+    wires.gateway.on("Replay", [event_service_pb2.ReplayResponse(event=event_pb2.Event(id="evt_1"))])
+    shown = arenero(*before, "sandbox", "list", *after)
+    assert shown.exit_code == 0, shown.output
+    assert (shown.stdout.startswith("["), shown.stdout.startswith("ID ")) == (is_json, not is_json)
+    assert arenero(*before, "events", *after).stdout.startswith("{") == is_json

@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from arenero.cli.options import DURATION, PAIR, SIZE, USER
+from arenero.cli.options import DURATION, PAIR, USER, Size
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
     ],
 )
 def test_size_is_bytes(text: str, size_bytes: int) -> None:
-    assert SIZE.convert(text, None, None) == size_bytes
+    assert Size().convert(text, None, None) == size_bytes
 
 
 @pytest.mark.parametrize("text", ["", "M", "-1M", "5i", "5X", "1e3", "inf", "5MM", "99999999T", "9" * 20])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        SIZE.convert(text, None, None)
+        Size().convert(text, None, None)
 
 
 def test_pair_is_cut_at_the_first_equals_sign() -> None:
@@ -81,7 +81,7 @@ def test_what_is_no_user_is_refused(text: str) -> None:
         USER.convert(text, None, None)
 
 
-@pytest.mark.parametrize("kind", [DURATION, SIZE, PAIR, USER], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [DURATION, Size(), PAIR, USER], ids=lambda kind: kind.name)
 def test_values_that_are_converted_pass(kind: click.ParamType[Any]) -> None:
     """click converts defaults too, which are of the right type already."""
     value = {"duration": 1.5, "size": 7, "key=value": ("a", "b"), "user": (1, 2)}[kind.name]

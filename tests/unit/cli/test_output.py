@@ -18,7 +18,17 @@ from arenero.cli.output import (
     size_text,
     until,
 )
-from arenero.sdk.types import Sandbox, SandboxState
+from arenero.sdk.types import (
+    IsolationLevel,
+    Key,
+    KeyScope,
+    Lifetime,
+    Resources,
+    Sandbox,
+    SandboxSpec,
+    SandboxState,
+    TimeoutAction,
+)
 
 HOSTILE = "a\x1b[31m\r\nb\x07\x9b2J\u202e\x00"
 
@@ -91,7 +101,28 @@ def test_message_has_the_names_of_the_proto() -> None:
     shown = message_dict(Sandbox(id="sbx_1", created_at=datetime(2026, 1, 2, tzinfo=UTC), state=SandboxState.RUNNING))
     assert shown["id"] == "sbx_1"
     assert shown["created_at"] == "2026-01-02T00:00:00Z"
-    assert "RUNNING" in str(shown["state"])
+    assert shown["state"] == "running"
+
+
+def test_message_has_numbers_words_and_spans_as_programs_want_them() -> None:
+    spec = SandboxSpec(
+        isolation_level=IsolationLevel.BEST_EFFORT,
+        resources=Resources(memory_bytes=2**40, cpus=0.5),
+        lifetime=Lifetime(ttl=timedelta(seconds=90, microseconds=500_000), on_timeout=TimeoutAction.PAUSE),
+        env={"A": "1"},
+    )
+    shown = message_dict(Sandbox(spec=spec, state=SandboxState(77)))
+    assert json.loads(json_text(shown)) == {
+        "spec": {
+            "isolation_level": "best_effort",
+            "resources": {"memory_bytes": 2**40, "cpus": 0.5},
+            "lifetime": {"ttl": "90.5s", "on_timeout": "pause"},
+            "env": {"A": "1"},
+        },
+        "state": "77",
+    }
+    key = Key(scopes=[KeyScope.READ, KeyScope.ADMIN])
+    assert message_dict(key) == {"scopes": ["read", "admin"]}
 
 
 @pytest.mark.parametrize(

@@ -20,15 +20,56 @@ def created(*missing: str) -> sandbox_service_pb2.CreateResponse:
 def test_create_prints_the_id_and_keeps_the_sandbox(wires: WirePair, arenero) -> None:
     wires.gateway.on("Create", created())
     result = arenero(
-        *("sandbox", "create", "--ttl", "15m", "--memory", "512M", "--cpus", "1.5", "--pids", "9", "--disk", "1G"),
+        *("sandbox", "create", "--ttl", "15m", "--memory", "512M", "--cpus", "1.5", "--pids", "99", "--disk", "1G"),
         *("-e", "A=1", "-e", "B=2", "-l", "team=x", "--name", "n", "--runtime", "local", "--start-timeout", "5s"),
     )
     assert (result.exit_code, result.stdout) == (0, f"{SANDBOX_ID}\n"), result.output
     spec = wires.gateway.called("Create")[0].request.spec
     assert spec.lifetime.ttl.seconds == 900
-    assert (spec.resources.memory_bytes, spec.resources.cpus, spec.resources.pids) == (1 << 29, 1.5, 9)
+    assert (spec.resources.memory_bytes, spec.resources.cpus, spec.resources.pids) == (1 << 29, 1.5, 99)
     assert (dict(spec.env), dict(spec.metadata), spec.name) == ({"A": "1", "B": "2"}, {"team": "x"}, "n")
     assert not wires.gateway.called("Delete")
+
+
+@pytest.mark.parametrize("command", [("sandbox", "create"), ("run", "true")], ids=["create", "run"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--cpus", "0"), ("--cpus", "0.01<=x<=1024")),
+        (("--cpus", "-1"), ("--cpus", "0.01<=x<=1024")),
+        (("--pids", "0"), ("--pids", "16<=x<=4194304")),
+        (("--memory", "0"), ("--memory", "at least 32M")),
+        (("--disk", "1M"), ("--disk", "at least 16M")),
+        (("--template", "host", "--rootfs", "/x"), ("--template and --rootfs", "one of them")),
+        (("--image", "x", "--oci-layout", "/x"), ("--image and --oci-layout",)),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_what_can_not_be_meant_is_wrong_usage(
+    wires: WirePair, arenero, command: tuple[str, ...], options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    words_before = command if command[0] == "sandbox" else command[:1]
+    result = arenero(*words_before, *options, *command[len(words_before) :])
+    assert result.exit_code == 2
+    assert all(word in result.stderr for word in words), result.stderr
+    assert not wires.gateway.called("Create")
+
+
+def test_limits_that_are_not_given_are_left_to_the_platform(wires: WirePair, arenero) -> None:
+    wires.gateway.on("Create", created())
+    assert arenero("sandbox", "create").exit_code == 0
+    assert wires.gateway.called("Create")[0].request.spec.resources == sandbox_pb2.Resources()
+
+
+def test_details_show_limits_and_lifetime(wires: WirePair, arenero) -> None:
+    limits = sandbox_pb2.Resources(cpus=2, memory_bytes=2 << 30, pids=1024, disk_bytes=10 << 30, open_files=65_536)
+    found = record()
+    found.spec.resources.CopyFrom(limits)
+    wires.gateway.on("Get", sandbox_service_pb2.GetResponse(sandbox=found))
+    shown = arenero("sandbox", "get", SANDBOX_ID).stdout.splitlines()
+    lines = dict(line.split("  ", 1) for line in shown)
+    wanted = {"cpus": "2", "memory": "2.0 GiB", "pids": "1024", "disk": "10.0 GiB", "open files": "65536"}
+    assert {name: value.strip() for name, value in lines.items()}.items() >= {**wanted, "expires": "never"}.items()
 
 
 def test_create_shows_the_record_as_json(wires: WirePair, arenero) -> None:
@@ -58,7 +99,7 @@ def test_best_effort_can_be_set_for_good(wires: WirePair, arenero, environment, 
 def test_refused_creation_says_why_and_how_to_mend_it(wires: WirePair, arenero) -> None:
     told = detail("INVALID_ARGUMENT", field="spec.pids", fix="ask for fewer")
     wires.gateway.on("Create", Refused(grpc.StatusCode.INVALID_ARGUMENT, "spec.pids: at most 3", told))
-    result = arenero("sandbox", "create", "--pids", "9")
+    result = arenero("sandbox", "create", "--pids", "99")
     assert result.exit_code == 2
     assert result.stderr == "arenero: spec.pids: at most 3 — ask for fewer [INVALID_ARGUMENT]\n"
 

@@ -20,6 +20,20 @@ def asked(wires: WirePair) -> sandbox_service_pb2.CreateRequest:
     return request
 
 
+@pytest.mark.parametrize("name", ["cpus", "memory_bytes", "pids", "disk_bytes", "open_files"])
+def test_limit_of_zero_is_refused(name: str) -> None:
+    """On the wire it would mean the platform's default, which is far from what was written."""
+    with pytest.raises(InvalidArgument) as refused:
+        _ = Sandbox.create(**{name: 0})  # type: ignore[arg-type]
+    assert refused.value.field == f"spec.resources.{name}"
+
+
+def test_more_than_one_source_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="template, rootfs_directory") as refused:
+        _ = Sandbox.create(template="host", rootfs_directory="/x")
+    assert refused.value.field == "spec.source"
+
+
 async def test_block_creates_and_deletes(wires: WirePair) -> None:
     wires.gateway.on("Create", CREATED)
     async with wires.client() as client:

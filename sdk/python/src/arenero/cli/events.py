@@ -9,7 +9,7 @@ import betterproto2
 import click
 
 from arenero.cli.options import DURATION
-from arenero.cli.output import json_text, message_dict, plain
+from arenero.cli.output import json_text, message_dict, output_option, plain
 from arenero.cli.running import asynchronous, client
 from arenero.sdk.types import Event, EventFilter
 
@@ -22,7 +22,7 @@ from arenero.sdk.types import Event, EventFilter
     "--subject", "subjects", multiple=True, help="Subject without the tenant, for example 'sandbox.*.terminated'."
 )
 @click.option("--limit", type=int, default=0, help="Most events to print.  [default: no limit]")
-@click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@output_option
 @asynchronous
 async def events(
     sandbox_id: str, follow: bool, since: float | None, subjects: tuple[str, ...], limit: int, output: str
@@ -31,6 +31,8 @@ async def events(
     wanted = EventFilter(sandbox_id=sandbox_id, subjects=[*subjects])
     start = datetime.now(UTC) - timedelta(seconds=since) if since is not None else None
     async with client() as connection:
+        if follow and sandbox_id:
+            await connection.get(sandbox_id)  # nothing would ever come of one that isn't there
         if follow:
             stream = connection.follow(wanted, from_time=start, from_beginning=start is None and bool(sandbox_id))
         else:
@@ -41,6 +43,8 @@ async def events(
             printed += 1
             if printed == limit:
                 return
+        if sandbox_id and not printed:
+            await connection.get(sandbox_id)  # that nothing has happened is no answer about one that isn't there
 
 
 def event_line(event: Event) -> str:

@@ -216,8 +216,8 @@ def _exec_row(found: Any) -> dict[str, Any]:
         "exec_id": found.exec_id,
         "pid": found.pid,
         "running": found.running,
-        "exit": ended.exit_code if ended and ended.WhichOneof("result") == "exit_code" else "",
-        "cause": exit_of(ended).cause if ended else "",
+        "exit": ended.exit_code if ended and ended.WhichOneof("result") == "exit_code" else None,
+        "cause": exit_of(ended).cause.lower() if ended else None,
         "command": words[:200],
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from arenero.cli.options import DURATION
-from arenero.cli.output import age, message_dict, note, output_option, print_record, print_rows, until
+from arenero.cli.output import age, enum_word, message_dict, note, output_option, print_record, print_rows, until
 from arenero.cli.running import asynchronous, client
 from arenero.sdk.types import Key, KeyKind, KeyScope
 
@@ -93,8 +93,8 @@ def _row(found: Key) -> dict[str, Any]:
         "id": found.id,
         "tenant": found.tenant,
         "name": found.name,
-        "kind": (found.kind.name or "").lower(),
-        "scopes": [(scope.name or "").lower() for scope in found.scopes],
+        "kind": enum_word(found.kind),
+        "scopes": [enum_word(scope) for scope in found.scopes],
         "hint": found.hint,
         "age": age(found.created_at),
         "expires": until(found.expires_at),

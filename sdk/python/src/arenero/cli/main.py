@@ -51,8 +51,9 @@ class Commands(click.Group):
     "--address", envvar="ARENERO_ADDRESS", help="The platform's gRPC address.  [default: the one running here]"
 )
 @click.option("--api-key", envvar="ARENERO_API_KEY", help="Key that opens it.  [default: found in ARENERO_HOME]")
+@click.option("-o", "--output", type=click.Choice(["table", "json"]), help="How commands print their results.")
 @click.version_option(package_name="arenero", prog_name="arenero")
-def main(address: str | None, api_key: str | None) -> None:
+def main(address: str | None, api_key: str | None, output: str | None) -> None:
     """Arenero: sandboxes for untrusted code.
 
     Begin with `arenero up`, then `arenero run -- uname -a`.

@@ -14,6 +14,7 @@ _LONGEST_S: Final = 315_576_000_000.0
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])i?)?b?", re.IGNORECASE)
 _SIZE_STEPS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _LARGEST_BYTES: Final = 2**63 - 1
+MIB: Final = 1024 * 1024
 
 
 class Duration(click.ParamType[float]):
@@ -39,6 +40,9 @@ class Size(click.ParamType[int]):
 
     name = "size"
 
+    def __init__(self, least_bytes: int = 0) -> None:
+        self._least_bytes = least_bytes
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return bytes."""
         if isinstance(value, int):
@@ -49,6 +53,8 @@ class Size(click.ParamType[int]):
         size_bytes = int(float(match[1]) * 1024 ** _SIZE_STEPS[(match[2] or "").lower()])
         if size_bytes > _LARGEST_BYTES:
             self.fail(f"{value!r} is too large", param, ctx)
+        if size_bytes < self._least_bytes:
+            self.fail(f"{value!r} is too little; it must be at least {self._least_bytes // MIB}M", param, ctx)
         return size_bytes
 
 
@@ -84,6 +90,5 @@ class User(click.ParamType[str | tuple[int, int]]):
 
 
 DURATION: Final = Duration()
-SIZE: Final = Size()
 PAIR: Final = Pair()
 USER: Final = User()

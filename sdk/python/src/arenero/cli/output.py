@@ -6,6 +6,7 @@ shown only on a terminal.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -27,12 +28,17 @@ _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u20
 """What JSON lets through and a terminal, or an encoder, should not get: control characters, invisible ones, halves."""
 
 
+FORMATS: Final = click.Choice(["table", "json"])
+
+
 def output_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `-o table|json`."""
-    choice = click.Choice(["table", "json"])
-    return click.option(
-        "-o", "--output", "output", type=choice, default="table", show_default=True, help="How to print the result."
-    )(command)
+    """Give a command `-o table|json`; the same option before the command's name counts where this one isn't given."""
+    text = "How to print the result.  [default: table]"
+    return click.option("-o", "--output", "output", type=FORMATS, callback=_chosen, help=text)(command)
+
+
+def _chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    return value or ctx.find_root().params.get("output") or "table"
 
 
 def print_rows(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
@@ -83,11 +89,40 @@ def note(text: str) -> None:
 
 
 def message_dict(message: betterproto2.Message) -> dict[str, Any]:
-    """Turn a message into what JSON shows: field names as in the proto, times in RFC 3339."""
+    """Turn a message into what JSON shows.
+
+    Field names are those of the proto, times RFC 3339, durations seconds as `1.5s`, numbers numbers, bytes base64, and
+    values of enums one word in lower case. What has its default value is left out.
+    """
     import betterproto2
 
-    result: dict[str, Any] = message.to_dict(casing=betterproto2.Casing.SNAKE)
-    return result
+    shown: dict[str, Any] = _simple(
+        message.to_dict(casing=betterproto2.Casing.SNAKE, output_format=betterproto2.OutputFormat.PYTHON)
+    )
+    return shown
+
+
+def enum_word(value: betterproto2.Enum) -> str:
+    """Return what an enum's value is called; a number when this version doesn't know it."""
+    return value.name.lower() if value.name else str(int(value))
+
+
+def _simple(value: Any) -> Any:
+    import betterproto2
+
+    if isinstance(value, Mapping):
+        return {name: _simple(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_simple(item) for item in value]
+    if isinstance(value, betterproto2.Enum):
+        return enum_word(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():.6f}".rstrip("0").rstrip(".") + "s"
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value
 
 
 def age(moment: datetime | None) -> str:

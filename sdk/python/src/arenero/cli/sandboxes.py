@@ -10,31 +10,51 @@ from typing import Any
 
 import click
 
-from arenero.cli.options import DURATION, PAIR, SIZE
-from arenero.cli.output import Progress, age, message_dict, note, output_option, print_record, print_rows, until
+from arenero.cli.options import DURATION, MIB, PAIR, Size
+from arenero.cli.output import (
+    Progress,
+    age,
+    enum_word,
+    message_dict,
+    note,
+    output_option,
+    print_record,
+    print_rows,
+    size_text,
+    until,
+)
 from arenero.cli.running import asynchronous, client
 from arenero.sdk import Client, Sandbox
 from arenero.sdk._alongside import alongside
 from arenero.sdk.types import Sandbox as SandboxRecord
 from arenero.sdk.types import SandboxState
 
+SOURCES = ("template", "image", "rootfs", "oci_layout")
 COLUMNS = ("id", "name", "state", "runtime", "source", "age", "expires", "reason")
 
 
 def creation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that describe a new sandbox; it gets them as `creation`, for `Sandbox.create`."""
     options = [
-        click.option("--template", default="", help="Template to make it from."),
-        click.option("--image", default="", help="OCI image to make it from."),
+        click.option("--template", default="", help="Template to make it from.  [default: host]"),
+        click.option("--image", default="", help="OCI image to make it from; no runtime of this version takes one."),
         click.option("--rootfs", default="", metavar="DIR", help="Unpacked root file system on the platform's host."),
         click.option("--oci-layout", default="", metavar="DIR", help="OCI image layout on the platform's host."),
-        click.option("--runtime", default="", help="Kind of isolation: local, docker, …  [default: the platform's]"),
+        click.option("--runtime", default="", help="Kind of isolation; this version has local.  [default: local]"),
         click.option("--name", default="", help="Display name."),
         click.option("--ttl", type=DURATION, help="Time to live, for example 15m.  [default: until deleted]"),
-        click.option("--cpus", type=float, default=0.0, help="Cores."),
-        click.option("--memory", type=SIZE, default=0, help="Memory, for example 512M."),
-        click.option("--pids", type=int, default=0, help="Processes and threads."),
-        click.option("--disk", type=SIZE, default=0, help="Bytes that it may write to its own layer."),
+        click.option(
+            "--cpus", type=click.FloatRange(0.01, 1024), help="Cores, for example 0.5.  [platform's default: 2]"
+        ),
+        click.option(
+            "--memory", type=Size(32 * MIB), help="Memory, for example 512M; at least 32M.  [platform's default: 2G]"
+        ),
+        click.option(
+            "--pids", type=click.IntRange(16, 4_194_304), help="Processes and threads.  [platform's default: 1024]"
+        ),
+        click.option(
+            "--disk", type=Size(16 * MIB), help="What it may write to disk; at least 16M.  [platform's default: 10G]"
+        ),
         click.option("-e", "--env", type=PAIR, multiple=True, help="Variable for all of its processes. Repeatable."),
         click.option("-l", "--label", type=PAIR, multiple=True, help="Label for finding it. Repeatable."),
         click.option("--user", default="", help="Default user of its processes."),
@@ -50,6 +70,9 @@ def creation_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
+        sources = [f"--{name.replace('_', '-')}" for name in SOURCES if given[name]]
+        if len(sources) > 1:
+            raise click.UsageError(f"{' and '.join(sources)} each name what to make it from; give one of them")
         creation = {
             "template": given.pop("template"),
             "image": given.pop("image"),
@@ -215,7 +238,7 @@ def _row(record: SandboxRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "name": record.spec.name if record.spec else "",
-        "state": (record.state.name or "").lower(),
+        "state": enum_word(record.state),
         "runtime": record.isolation.runtime if record.isolation else (record.spec.runtime if record.spec else ""),
         "source": record.source.resolved if record.source else "",
         "age": age(record.created_at),
@@ -224,12 +247,28 @@ def _row(record: SandboxRecord) -> dict[str, Any]:
     }
 
 
+def _limits(record: SandboxRecord) -> dict[str, Any]:
+    """Return what it may use, the platform's defaults included."""
+    limits = record.spec.resources if record.spec else None
+    if limits is None:
+        return {}
+    return {
+        "cpus": f"{limits.cpus:g}",
+        "memory": size_text(limits.memory_bytes),
+        "pids": limits.pids,
+        "disk": size_text(limits.disk_bytes),
+        "open files": limits.open_files,
+    }
+
+
 def _details(record: SandboxRecord) -> dict[str, Any]:
     row = _row(record)
     row |= {
+        "expires": until(record.expires_at) or ("" if record.ended_at else "never"),
         "message": record.message,
         "generation": record.generation,
         "labels": record.spec.metadata if record.spec else {},
+        **_limits(record),
     }
     if record.isolation:
         row |= {"isolated by": record.isolation.features, "not in force": record.isolation.missing}

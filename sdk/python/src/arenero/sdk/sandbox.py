@@ -33,7 +33,7 @@ from arenero.sdk._types.arenero.api.lifecycle.v1 import (
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
 from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
 from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
-from arenero.sdk.errors import AreneroError
+from arenero.sdk.errors import AreneroError, InvalidArgument
 from arenero.sdk.files import Files
 from arenero.sdk.terminal import Terminal, size_of
 
@@ -83,11 +83,11 @@ class Sandbox:
         name: str = "",
         ttl_s: float | None = None,
         on_timeout: Literal["delete", "pause"] = "delete",
-        cpus: float = 0,
-        memory_bytes: int = 0,
-        pids: int = 0,
-        disk_bytes: int = 0,
-        open_files: int = 0,
+        cpus: float | None = None,
+        memory_bytes: int | None = None,
+        pids: int | None = None,
+        disk_bytes: int | None = None,
+        open_files: int | None = None,
         env: Mapping[str, str] | None = None,
         metadata: Mapping[str, str] | None = None,
         network: NetworkPolicy | None = None,
@@ -114,7 +114,7 @@ class Sandbox:
             name: Display name.
             ttl_s: Seconds to live; None: until deleted.
             on_timeout: What happens then.
-            cpus: Cores; 0 for each of the limits: the platform's default.
+            cpus: Cores; None for each of the limits: the platform's default.
             memory_bytes: Memory.
             pids: Processes and threads.
             disk_bytes: What it may write to its own layer.
@@ -134,22 +134,17 @@ class Sandbox:
             traceparent: W3C trace context to continue; empty: the caller's own, where there is one.
             client: Connection to use; None: one shared by this event loop.
             spec: The whole specification at once, instead of the arguments above.
+
+        Raises:
+            InvalidArgument: More than one source is named, or a limit is 0.
         """
-        source = None
-        if template:
-            source = Source(template=template)
-        elif image:
-            source = Source(image=ImageSource(reference=image))
-        elif rootfs_directory:
-            source = Source(rootfs_directory=rootfs_directory)
-        elif oci_layout:
-            source = Source(oci_layout=OciLayoutSource(path=oci_layout))
+        source = _source(template=template, image=image, rootfs_directory=rootfs_directory, oci_layout=oci_layout)
         wanted = spec or SandboxSpec(
             name=name,
             runtime=runtime,
             isolation_level=IsolationLevel.BEST_EFFORT if best_effort else IsolationLevel.UNSPECIFIED,
             source=source,
-            resources=Resources(
+            resources=_resources(
                 cpus=cpus, memory_bytes=memory_bytes, pids=pids, disk_bytes=disk_bytes, open_files=open_files
             ),
             lifetime=Lifetime(
@@ -390,6 +385,33 @@ class Creating:
         return await client.call(
             path, self._request, answer, timeout_s=timeout_s, extra=self._extra, repeatable=repeatable
         )
+
+
+def _source(**named: str) -> Source | None:
+    """Build the source that is named; None when none is."""
+    given = {name: text for name, text in named.items() if text}
+    if len(given) > 1:
+        raise InvalidArgument(f"more than one source is named: {', '.join(given)}", field="spec.source")
+    match [*given.items()]:
+        case [("template", name)]:
+            return Source(template=name)
+        case [("image", reference)]:
+            return Source(image=ImageSource(reference=reference))
+        case [("rootfs_directory", path)]:
+            return Source(rootfs_directory=path)
+        case [("oci_layout", path)]:
+            return Source(oci_layout=OciLayoutSource(path=path))
+    return None
+
+
+def _resources(**limits: float | None) -> Resources:
+    """Build the limits. On the wire 0 means the default, which is not what somebody means who writes a 0."""
+    for name, limit in limits.items():
+        if limit == 0:
+            raise InvalidArgument(
+                "is 0, which is no limit; leave it out for the platform's default", field=f"spec.resources.{name}"
+            )
+    return Resources(**{name: limit for name, limit in limits.items() if limit is not None})  # type: ignore[arg-type]
 
 
 _LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"
