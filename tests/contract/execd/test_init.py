@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import grpc
 import pytest
@@ -16,6 +20,37 @@ from tests.contract.execd import kit
 from tests.contract.execd.kit import Execd
 
 inside = pytest.mark.root
+
+
+_UNCLAIMED = """
+import sys
+from arenero.execd import init, preload, wiring
+from arenero.execd.plan import InitPlan
+preload.load()
+def claim():
+    sys.stdin.read()
+    return None
+init.main(InitPlan("", listen="unix:" + sys.argv[1]), claim, wiring.serve)
+"""
+
+
+def wait_for(done: Callable[[], bool], timeout_s: float = 10) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not done():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_what_nobody_claims_ends_with_its_server(tmp_path: Path) -> None:
+    address = tmp_path / "s"
+    command = [sys.executable, "-c", _UNCLAIMED, str(address)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as waiting:
+        assert waiting.stdin is not None
+        wait_for(address.exists)
+        [server] = kit.children(waiting.pid)
+        waiting.stdin.close()
+        assert waiting.wait(10) == ExitCode.STOPPED
+    wait_for(lambda: not Path(f"/proc/{server}").exists())
 
 
 def exit_code(guest: Execd, timeout_s: float = 10) -> int:

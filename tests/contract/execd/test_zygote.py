@@ -28,7 +28,10 @@ RUN = (IdMap(0, 720_000, 65_536),)
 SERVE = """
 import functools, json, os, socket, sys, time
 from arenero.execd import zygote
-def entry(plan):
+def entry(surroundings, claim):
+    plan = claim()
+    if plan is None:
+        return
     seen = {"pid": os.getpid(), "uid": os.getuid(), "plan": plan.to_json(), "root": sorted(os.listdir("/")),
             "host": os.uname().nodename, "fds": sorted(map(int, os.listdir("/proc/self/fd"))),
             "cmdline": open("/proc/self/cmdline").read(), "hosts": open("/etc/hosts").read()}

@@ -11,15 +11,18 @@ import grpc
 import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from arenero.api.gateway.v1 import key_service_pb2_grpc
 from arenero.api.lifecycle.v1 import sandbox_service_pb2, sandbox_service_pb2_grpc
 from arenero.errors import (
     FailedPrecondition,
     OutcomeUnknown,
+    Unavailable,
+    Unsupported,
 )
 from arenero.rpc.client import call, open_channel, stream
 from arenero.rpc.identity import trust_metadata
 from arenero.rpc.server import RpcServer, RpcServerConfig
-from tests.integration.rpc.servicers import ACME, create
+from tests.integration.rpc.servicers import ACME, create, new_keys
 
 
 async def test_two_hundred_streams_of_one_channel_run_at_once(watch: Any) -> None:
@@ -46,6 +49,22 @@ async def test_stop_lets_running_calls_finish(server: RpcServer, keys: Any) -> N
         await asyncio.sleep(0.1)
         await server.stop(5)
     assert running.result().secret == "done"
+
+
+async def test_what_is_added_while_it_listens_is_served_once_it_is_started(tmp_path: Path) -> None:
+    server = RpcServer(RpcServerConfig(f"unix:{tmp_path}/s"), authenticate=trust_metadata)
+    await server.listen()
+    async with open_channel(server.address) as channel:
+        keys: Any = key_service_pb2_grpc.KeyServiceStub(channel)
+        with pytest.raises(Unsupported):
+            await call(keys.Create, create("quick"), timeout_s=5, caller=ACME)
+        server.add(key_service_pb2_grpc.add_KeyServiceServicer_to_server, new_keys())
+        with pytest.raises(Unavailable):
+            await call(keys.Create, create("quick"), timeout_s=0.3, caller=ACME)
+        await server.start()
+        await server.health.set_serving(True)
+        assert await call(keys.Create, create("quick"), timeout_s=5, caller=ACME)
+    await server.stop(1)
 
 
 async def test_socket_is_private_and_not_taken_from_a_living_server(tmp_path: Path) -> None:

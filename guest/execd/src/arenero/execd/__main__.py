@@ -31,7 +31,7 @@ def main(argv: Sequence[str]) -> NoReturn:
         sys.exit(CONFIG_ERROR)
     preload.load()
     os.chdir("/")
-    init.main(plan, wiring.serve)
+    init.main(plan, lambda: plan, wiring.serve)
 
 
 def plan_of(options: argparse.Namespace) -> InitPlan:

@@ -59,6 +59,8 @@ class Kind(IntEnum):
     RENAMED = 39
     STOPPING = 40
     """Unasked, without a key: every process is about to be ended, for the reason in the body."""
+    PLAN = 41
+    """The `InitPlan`, whole: the first message of all, unasked and without a key."""
 
 
 @dataclass(frozen=True, slots=True)

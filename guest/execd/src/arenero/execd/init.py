@@ -38,33 +38,45 @@ _QUIET_S: Final = 0.001
 """Without an event for this long, there is time for chores."""
 
 
-def main(plan: InitPlan, serve: Callable[[InitPlan, socket.socket], int]) -> NoReturn:
+def main(
+    surroundings: InitPlan, claim: Callable[[], InitPlan | None], serve: Callable[[InitPlan, socket.socket], int]
+) -> NoReturn:
     """Be init until the sandbox ends, then exit with an `ExitCode`. For a process with a single thread.
 
+    The server is started first and gets the plan by the line: until a sandbox is claimed, it can make itself ready.
+
     Args:
-        plan: What this sandbox is.
+        surroundings: The plan as far as it is known before anybody claims the sandbox: what it is made of.
+        claim: Waits for the whole plan and returns it; None: nobody will claim it.
         serve: Called in a forked child to be the server, with its end of the line; returns its exit code.
     """
     code = ExitCode.CRASHED
     try:
-        daemon.harden(plan)
+        daemon.harden(surroundings)
         signals = signalfd.open_for((signal.SIGCHLD, signal.SIGTERM, signal.SIGINT))
         ours, theirs = control.pair()
-        cgroups = ExecCgroups(plan.cgroup_fd, plan.cgroup_controllers)
+        cgroups = ExecCgroups(surroundings.cgroup_fd, surroundings.cgroup_controllers)
         server = os.fork()
         if server == 0:
             ours.close()
             os.close(signals)
-            daemon.run_server(plan, theirs, serve)
+            daemon.run_server(surroundings, theirs, serve)
         theirs.close()
-        if plan.ready_fd >= 0:
-            os.close(plan.ready_fd)
         gc.freeze()
-        code = Init(plan, cgroups, server, ours, signals).run()
+        code = _claimed(claim(), cgroups, server, ours, signals)
     except BaseException:  # noqa: BLE001 - process 1 must end with its own code, and say why
         daemon.note(traceback.format_exc())
     finally:
         os._exit(code)  # noqa: TID251 - forked from a zygote, whose exit handlers are not ours
+
+
+def _claimed(plan: InitPlan | None, cgroups: ExecCgroups, server: int, line: socket.socket, signals: int) -> ExitCode:
+    if plan is None:
+        return ExitCode.STOPPED
+    control.send(line, Message(Kind.PLAN, 0, plan.to_json()))
+    if plan.ready_fd >= 0:
+        os.close(plan.ready_fd)
+    return Init(plan, cgroups, server, line, signals).run()
 
 
 class Init:

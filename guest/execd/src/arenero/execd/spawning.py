@@ -30,7 +30,8 @@ from arenero.isolation.cgroups import Group
 from arenero.isolation.namespaces import IdMap, Namespace
 from arenero.isolation.plan import SandboxPlan
 
-Entry = Callable[[InitPlan], NoReturn]
+Entry = Callable[[InitPlan, Callable[[], InitPlan | None]], NoReturn]
+"""Is given what is known of the plan before the sandbox is claimed, and what waits for all of it."""
 
 _FD_FIELDS: Final = {
     "cgroup": "cgroup_fd",
@@ -38,6 +39,7 @@ _FD_FIELDS: Final = {
     "memory_usage": "memory_usage_fd",
     "cpu_usage": "cpu_usage_fd",
 }
+_OWN_FACTS: Final = (*_FD_FIELDS.values(), "ready_fd", "cgroup_controllers")
 _READ_BYTES: Final = 65_536
 
 
@@ -123,10 +125,12 @@ class Spawner:
                 os.close(userns_fd)
             _open_stdin()
             _tell(line, {"spans": built.spans})
-            init_plan = _receive_plan(line)
-            if init_plan is not None:
-                _write_identity(init_plan.hostname)
-                self._entry(_with_facts(init_plan, built.fds, group, line.fileno()))
+            surroundings = _surroundings(plan, built.fds, group, line.fileno())
+            if plan.landlocked is None:
+                self._entry(surroundings, lambda: _receive_plan(line, surroundings))
+            # Under rules even the address is the plan's own.
+            elif (claimed := _receive_plan(line, surroundings)) is not None:
+                self._entry(claimed, lambda: claimed)
         except StepFailed as failed:
             _tell(line, {"step": failed.step, "errno": failed.errno, "message": failed.message})
         except BaseException:  # noqa: BLE001 - nobody above this is left to report it
@@ -264,12 +268,16 @@ def _open_stdin() -> None:
         os.close(null)
 
 
-def _receive_plan(line: socket.socket) -> InitPlan | None:
+def _receive_plan(line: socket.socket, surroundings: InitPlan) -> InitPlan | None:
     """Wait for the plan; None when whoever would send it is gone."""
     parts = []
     while part := line.recv(_READ_BYTES):
         parts.append(part)
-    return InitPlan.from_json(json.loads(b"".join(parts))) if parts else None
+    if not parts:
+        return None
+    plan = InitPlan.from_json(json.loads(b"".join(parts)))
+    _write_identity(plan.hostname)
+    return replace(plan, **{name: getattr(surroundings, name) for name in _OWN_FACTS})
 
 
 def _write_identity(hostname: str) -> None:
@@ -280,11 +288,13 @@ def _write_identity(hostname: str) -> None:
             stream.write(content)
 
 
-def _with_facts(plan: InitPlan, fds: Mapping[str, int], group: Group | None, line_fd: int) -> InitPlan:
-    """Return the plan with what only this process knows: its descriptors and what its control group can do."""
+def _surroundings(plan: SandboxPlan, fds: Mapping[str, int], group: Group | None, line_fd: int) -> InitPlan:
+    """Return what this process alone knows of its plan: its descriptors and what its control group can do."""
     named: dict[str, Any] = {_FD_FIELDS[name]: fd for name, fd in fds.items()}
+    if plan.uids:
+        named["ids"] = sum(run.count for run in plan.uids)
     controllers = group.child_controllers() if group and "cgroup" in fds else ()
-    return replace(plan, ready_fd=line_fd, cgroup_controllers=controllers, **named)
+    return InitPlan("", ready_fd=line_fd, cgroup_controllers=controllers, **named)
 
 
 def _tell(line: socket.socket, facts: dict[str, Any]) -> None:

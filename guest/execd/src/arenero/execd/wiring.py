@@ -23,7 +23,7 @@ from arenero.api.execd.v1 import (
     isolation_service_pb2_grpc,
     lease_service_pb2_grpc,
 )
-from arenero.execd import cgroups
+from arenero.execd import cgroups, control
 from arenero.execd.accounts import Accounts
 from arenero.execd.execution import Services
 from arenero.execd.file_config import FileConfig
@@ -65,11 +65,11 @@ class Execd:
     greeting: Greeting
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Doors:
     """Whoever calls must have a token of this sandbox, where tokens are asked for."""
 
-    tokens: TokenCheck | None
+    tokens: TokenCheck | None = None
 
     async def __call__(self, method: str, metadata: Mapping[str, str]) -> Caller | None:
         if self.tokens is not None:
@@ -77,17 +77,22 @@ class _Doors:
         return None
 
 
-def serve(plan: InitPlan, line: socket.socket) -> int:
-    """Be the server until the sandbox ends; return the exit code of this process."""
+def serve(surroundings: InitPlan, line: socket.socket) -> int:
+    """Be the server until the sandbox ends; return the exit code of this process.
+
+    Args:
+        surroundings: The plan as far as it is known before the sandbox is claimed. The whole one comes by the line.
+        line: To init.
+    """
     # This process never forks; without its fork handlers gRPC keeps fewer threads in order.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     gc.freeze()
-    return asyncio.run(_serve(plan, line))
+    return asyncio.run(_serve(surroundings.listen, line))
 
 
 @asynccontextmanager
-async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
-    """Connect all parts; nothing listens yet."""
+async def build(plan: InitPlan, line: socket.socket, server: RpcServer, doors: _Doors) -> AsyncIterator[Execd]:
+    """Connect all parts."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(Threads(_LOOKING_THREADS, "looking"))
     link = InitLink(line, loop)
@@ -96,13 +101,12 @@ async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
     spool = Spool((plan.spool_dir, *PLACES), plan.spool_bytes)
     processes = Processes(Services(link, surroundings, spool, MemoryWatch(plan.memory_events_fd)))
     greeting = Greeting.of(plan)
-    tokens = _tokens(plan)
+    doors.tokens = tokens = _tokens(plan)
     refresher = Refresher(link, surroundings, greeting, tokens)
     files = FileServicer(
         FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=(plan.login.workdir or plan.login.cwd).encode()),
         accounts,
     )
-    server = RpcServer(RpcServerConfig(plan.listen), authenticate=_Doors(tokens))
     server.add(exec_service_pb2_grpc.add_ExecServiceServicer_to_server, ExecServicer(processes, greeting))
     server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files, parsers={"Write": parse_write})
     lease = LeaseServicer(plan, link, processes, refresher)
@@ -115,9 +119,20 @@ async def build(plan: InitPlan, line: socket.socket) -> AsyncIterator[Execd]:
         link.close()
 
 
-async def _serve(plan: InitPlan, line: socket.socket) -> int:
+async def _serve(address: str, line: socket.socket) -> int:
+    """Listen; when the sandbox is claimed, serve.
+
+    Nobody is told of the address before init has said that this server is ready, and nothing is served before the plan
+    is there.
+    """
+    doors = _Doors()
+    server = RpcServer(RpcServerConfig(address), authenticate=doors)
+    await server.listen()
+    plan = await _claimed(line)
+    if plan is None:
+        return _INIT_LOST
     started_ns = time.time_ns()
-    async with build(plan, line) as execd:
+    async with build(plan, line, server, doors) as execd:
         over = asyncio.Event()
         execd.link.on_lost = over.set
         execd.processes.on_drained = over.set
@@ -133,6 +148,19 @@ async def _serve(plan: InitPlan, line: socket.socket) -> int:
             cgroups.kill_all(plan.cgroup_fd)
         await execd.server.stop(FLUSH_S)
         return _INIT_LOST if execd.link.lost else 0
+
+
+async def _claimed(line: socket.socket) -> InitPlan | None:
+    """Wait for the plan; None when init is gone."""
+    readable = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(line, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(line)
+    message = control.receive(line)
+    return InitPlan.from_json(message.body) if message else None
 
 
 def _entrypoint(plan: InitPlan) -> exec_pb2.ExecSpec:

@@ -4,15 +4,15 @@ Started by the local driver (`python -m arenero.execd.zygote --fd N`), it has im
 processes need, so a fork is ready to serve within milliseconds; a fresh interpreter would take a hundred. It has one
 thread, no gRPC server and no secret: every sandbox is a copy of its memory.
 
-A sandbox is made in two steps. `build` forks it and builds its surroundings; `enter` tells it who it is and lets its
-init run. A built one waits, so some can be kept ready. Messages (`frames`) come over the socket N:
+A sandbox is made in two steps. `build` forks it and builds its surroundings, and its server begins to listen; `enter`
+tells it who it is. A built one waits, so some can be kept ready. Messages (`frames`) come over the socket N:
 
     driver -> zygote   {"do": "build", "id", "plan": SandboxPlan, "record": path}
                        {"do": "enter", "id", "plan": InitPlan, "rename": true}
                        {"do": "remove", "id", "path", "uids", "gids", "newuidmap"}
     zygote -> driver   {"event": "loaded", "pid"}                          once, when it can fork
                        {"event": "built", "id", "pid", "spans"}
-                       {"event": "ready", "id"}                            the server listens
+                       {"event": "ready", "id"}                            the server serves
                        {"event": "removed", "id"}
                        {"event": "failed", "id", "step", "errno", "message"}
                        {"event": "exited", "pid", "status"}                with a wait status

@@ -73,6 +73,7 @@ class RpcServer:
         self._services: list[str] = []
         self._shown: list[str] = []
         self._address = config.address
+        self._listening = False
 
     @property
     def address(self) -> str:
@@ -107,8 +108,18 @@ class RpcServer:
         self._server.add_generic_rpc_handlers((_WrappedGeneric(handler, self._around),))
         self._shown += services
 
+    async def listen(self) -> None:
+        """Take connections before it is known what will be served: what is called is unknown until `start`.
+
+        Raises:
+            FailedPrecondition: The address is taken or not usable.
+        """
+        self._bind()
+        await self._server.start()
+        self._listening = True
+
     async def start(self) -> None:
-        """Listen. Calls are refused as unavailable until `health` says serving.
+        """Listen, unless it does. Calls are refused as unavailable until `health` says serving.
 
         Raises:
             FailedPrecondition: The address is taken or not usable.
@@ -117,8 +128,8 @@ class RpcServer:
         shown = [*self._services, *self._shown, reflection.SERVICE_NAME]
         reflection.enable_server_reflection(shown, self._server)
         await self.health.announce(self._services)
-        self._bind()
-        await self._server.start()
+        if not self._listening:
+            await self.listen()
 
     async def stop(self, grace_s: float, *, stream_grace_s: float = 0.5) -> None:
         """Refuse new calls, let running ones finish within `grace_s`, cancel the rest.
