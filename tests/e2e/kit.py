@@ -139,7 +139,7 @@ def leftovers(home: Path, name: str = "") -> dict[str, list[str]]:
         "control groups": [
             folder
             for folder, _, _ in os.walk("/sys/fs/cgroup")
-            if (name or _short_name(home)) in os.path.basename(folder)
+            if (name or _group_name(home)) in os.path.basename(folder)
         ],
         "network namespaces": [str(path) for path in Path("/run/netns").glob("*") if name and name in path.name],
     }
@@ -163,7 +163,9 @@ def is_of(pid: int, wanted: str) -> bool:
     return False
 
 
-def _short_name(home: Path) -> str:
+def _group_name(home: Path) -> str:
+    """Return what the local runtime calls the parent of its sandboxes' control groups."""
     from arenero.cli.platform.instance import Instance as OnDisk
+    from arenero.runtime.local.cells import state_digest
 
-    return OnDisk(home).name
+    return state_digest(OnDisk(home).sandboxes)

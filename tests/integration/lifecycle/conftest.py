@@ -78,6 +78,11 @@ class Process:
         """End it as a crash would."""
         await self.stop(signal.SIGKILL)
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal that doesn't end it."""
+        assert self._running is not None
+        self._running.send_signal(number)
+
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Tell it to end; return its exit code."""
         assert self._running is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arenero.cli.platform.instance import Instance, is_alive, start_ticks
+from tests.e2e.kit import leftovers
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for the standard isolation")
 ARENERO = [sys.executable, "-m", "arenero.cli.main"]
@@ -49,6 +50,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     made = Home(tmp_path / "home")
     yield made
     made("down", "--purge", status=None)
+    assert not leftovers(made.path)
 
 
 def test_up_status_env_and_down(home: Home) -> None:
@@ -97,6 +99,28 @@ def test_down_after_a_killed_supervisor_leaves_nothing(home: Home) -> None:
     os.kill(int(str(home.state()["pid"])), signal.SIGKILL)
     home("down")
     assert not any(sandbox_id in name for _, directories, _ in os.walk(home.path) for name in directories)
+
+
+def test_down_ends_its_sandboxes_with_the_lifecycle_that_runs(home: Home) -> None:
+    """Starting another one for that would take most of the time."""
+    home("up", "--detach", *ANY_PORT)
+    sandbox_id = home("sandbox", "create").strip()
+    home("down")
+    log = (home.path / "log/lifecycle.log").read_text()
+    assert log.count("lifecycle.drained") == log.count("bus.connected") == 1
+    assert not any(sandbox_id in name for _, directories, _ in os.walk(home.path) for name in directories)
+
+
+def test_down_ends_the_sandboxes_that_were_kept(home: Home) -> None:
+    home("up", "--detach", *ANY_PORT)
+    sandbox_id = home("sandbox", "create").strip()
+    home("down", "--keep-sandboxes")
+    assert leftovers(home.path)
+    home("down")
+    assert not leftovers(home.path)
+    home("up", "--detach", *ANY_PORT)
+    shown = json.loads(home("sandbox", "get", sandbox_id, "-o", "json"))
+    assert (shown["state"], shown["reason"]) == ("terminated", "PLATFORM_STOPPED")
 
 
 def test_two_instances_run_side_by_side(home: Home, tmp_path: Path) -> None:

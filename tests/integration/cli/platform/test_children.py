@@ -104,8 +104,9 @@ async def test_stop_is_in_order_where_the_service_complies(tmp_path: Path) -> No
     before = f"signal.signal(signal.SIGTERM, lambda *_: (open({str(tmp_path / 'bye')!r}, 'w'), sys.exit(0)))"
     async with running(tmp_path, before=before) as service:
         await service.wait_ready()
-        await service.stop(grace_s=10)
+        assert await service.stop(grace_s=10) == 0
         assert service.pid == 0
+        assert await service.stop(grace_s=10) == 0
         assert (tmp_path / "bye").exists()
 
 
@@ -113,7 +114,7 @@ async def test_stop_is_by_force_where_it_does_not(tmp_path: Path) -> None:
     async with running(tmp_path, before="signal.signal(signal.SIGTERM, signal.SIG_IGN)") as service:
         await service.wait_ready()
         pid, ticks = service.pid, start_ticks(service.pid)
-        await service.stop(grace_s=0.2)
+        assert await service.stop(grace_s=0.2) == -signal.SIGKILL
         assert not is_alive(pid, ticks)
 
 

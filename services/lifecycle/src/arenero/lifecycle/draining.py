@@ -1,6 +1,7 @@
-"""Ending every sandbox of this machine: what `python -m arenero.lifecycle --drain` does as the platform is taken down.
+"""Ending every sandbox of this machine, as the platform is taken down.
 
-It runs while no other lifecycle does. Each sandbox ends the ordinary way, as a change in the log that the reconciler
+A lifecycle that runs does it as it stops, when SIGUSR1 came before; `python -m arenero.lifecycle --drain` does it where
+none runs, or where one could not finish. Each sandbox ends the ordinary way, as a change in the log that the reconciler
 carries out, so its record and its subscribers learn of it; what the drivers hold beyond that is destroyed.
 """
 
@@ -8,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import signal
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from arenero.host.service import Service
-from arenero.lifecycle.config import LifecycleConfig
 from arenero.lifecycle.keys import SandboxKey, key_of
 from arenero.lifecycle.records import Change
 from arenero.lifecycle.verdicts import stopping
-from arenero.lifecycle.wiring import Lifecycle, open_lifecycle
 from arenero.model.record import SandboxRecord
 from arenero.model.states import SandboxState
+
+if TYPE_CHECKING:
+    from arenero.lifecycle.wiring import Lifecycle
 
 _log = logging.getLogger(__name__)
 PLATFORM_STOPPED: Final = "PLATFORM_STOPPED"
@@ -49,8 +49,17 @@ def _stop(record: SandboxRecord, now: datetime) -> Change | None:
     return None if is_over else stopping(PLATFORM_STOPPED)
 
 
-@asynccontextmanager
-async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
-    """Open the log and the drivers, and yield a process that drains and ends."""
-    async with open_lifecycle(config, is_serving=lambda: True) as lifecycle:
-        yield Service(tasks=lifecycle.tasks(), job=lambda: drain(lifecycle))
+class DrainOnStop:
+    """Whether a lifecycle that is told to stop ends all sandboxes first: when it got SIGUSR1 before."""
+
+    def __init__(self) -> None:
+        self._is_wanted = False
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._want)
+
+    async def run(self, lifecycle: Lifecycle) -> None:
+        """Drain where that is wanted. The servers have stopped, the tasks still run."""
+        if self._is_wanted:
+            await drain(lifecycle)
+
+    def _want(self) -> None:
+        self._is_wanted = True

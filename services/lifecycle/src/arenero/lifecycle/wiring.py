@@ -21,6 +21,7 @@ from arenero.host.service import Service
 from arenero.lifecycle.admission import Admission
 from arenero.lifecycle.codec.event import EventCodec
 from arenero.lifecycle.config import LifecycleConfig
+from arenero.lifecycle.draining import DrainOnStop, drain
 from arenero.lifecycle.drivers import Drivers, OpenDriver
 from arenero.lifecycle.endpoints import Endpoints
 from arenero.lifecycle.event_servicer import EventServicer
@@ -168,9 +169,22 @@ async def open_lifecycle(config: LifecycleConfig, is_serving: Callable[[], bool]
 async def build(config: LifecycleConfig) -> AsyncIterator[Service]:
     """Yield the service."""
     server = RpcServer(RpcServerConfig(config.address), authenticate=trust_metadata)
+    draining = DrainOnStop()
     async with open_lifecycle(config, lambda: server.health.is_serving) as lifecycle:
         server.add(add_SandboxServiceServicer_to_server, lifecycle.sandbox_servicer)
         server.add(add_EventServiceServicer_to_server, lifecycle.event_servicer)
         # The policy is part of the sandbox's record; there is no egress to enforce it yet, so every method is refused.
         server.add(add_EgressServiceServicer_to_server, EgressServiceServicer())  # type: ignore[abstract]
-        yield Service(servers=[server], tasks=lifecycle.tasks(), ready=lifecycle.load)
+        yield Service(
+            servers=[server],
+            tasks=lifecycle.tasks(),
+            ready=lifecycle.load,
+            drain=lambda: draining.run(lifecycle),
+        )
+
+
+@asynccontextmanager
+async def build_drain(config: LifecycleConfig) -> AsyncIterator[Service]:
+    """Yield a process that ends every sandbox of this machine, and then itself."""
+    async with open_lifecycle(config, is_serving=lambda: True) as lifecycle:
+        yield Service(tasks=lifecycle.tasks(), job=lambda: drain(lifecycle))

@@ -71,6 +71,7 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
     try:
         parts = await _assemble(config, mode, tree, lock_fd)
     except (ArenError, OSError) as error:
+        tree.remove()
         os.close(lock_fd)
         return Fingerprint(usable=False, reason=str(error), checks=checks), None
     reason = "" if mode.standard else f"only with best-effort isolation; {mode.missing[0]}"

@@ -143,11 +143,16 @@ class Service:
             os.close(descriptor)
         process.wait()
 
-    async def stop(self, grace_s: float) -> None:
-        """End it in order; after `grace_s`, by force."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+        if self.pid and self._process is not None:
+            self._process.send_signal(number)
+
+    async def stop(self, grace_s: float) -> int | None:
+        """End it in order, after `grace_s` by force; return its exit status, also of an end before."""
         self._stopping = True
         if not self.pid or self._process is None:
-            return
+            return self._status()
         self._process.send_signal(signal.SIGTERM)
         try:
             async with asyncio.timeout(grace_s):
@@ -156,6 +161,7 @@ class Service:
             print(f"{self.spec.name} did not end within {grace_s:.0f} s; killing it", flush=True)
             self._process.kill()
             await self.wait_ended()
+        return self._status()
 
     def last_words(self) -> str:
         """Return the end of its log."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from arenero.cli.output import Progress, note, output_option, print_record
-from arenero.cli.platform.instance import STATE_FILE, Instance, is_alive
+from arenero.cli.platform.instance import Instance, is_alive
 from arenero.cli.running import EXIT_FAILED, EXIT_UNREACHABLE
 from arenero.sdk.settings import read_client_file
 
@@ -66,14 +66,14 @@ def down(keep_sandboxes: bool, purge: bool) -> None:
     instance = Instance.chosen()
     if state := instance.read_state():
         _stop(state["pid"], state["start_ticks"], keep_sandboxes=keep_sandboxes)
-    elif (instance.home / STATE_FILE).exists() and not keep_sandboxes:
-        # The supervisor was killed: its sandboxes may still run. Only a platform that is up can end them.
-        note("the platform did not stop in order; starting it once to end its sandboxes")
-        _start_in_background(instance, "127.0.0.1:0", "127.0.0.1:0", sync=False)
-        if state := instance.read_state():
-            _stop(state["pid"], state["start_ticks"], keep_sandboxes=False)
+        if keep_sandboxes:
+            instance.kept_file.touch(mode=0o600)
+    elif instance.may_have_sandboxes() and not keep_sandboxes:
+        note("ending the sandboxes of a platform that is down")
+        _end_sandboxes(instance)
     instance.forget()
     if not keep_sandboxes:
+        instance.kept_file.unlink(missing_ok=True)
         shutil.rmtree(instance.run, ignore_errors=True)
     if purge:
         shutil.rmtree(instance.home, ignore_errors=True)
@@ -123,6 +123,15 @@ def _run_in_foreground(instance: Instance, grpc: str, http: str, sync: bool) -> 
 
     note(f"starting in {instance.home}; Ctrl-C stops it")
     return supervisor.run(instance, configuration.UpOptions(grpc=grpc, http=http, sync_always=sync))
+
+
+def _end_sandboxes(instance: Instance) -> None:
+    from arenero.cli.platform import supervisor
+
+    instance.prepare()
+    if status := supervisor.end_sandboxes(instance):
+        note(f"arenero: sandboxes may be left; the logs are in {instance.logs}")
+        sys.exit(status)
 
 
 def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -> None:

@@ -68,6 +68,11 @@ class Instance:
         return self.home / CLIENT_FILE
 
     @property
+    def kept_file(self) -> Path:
+        """There while sandboxes run on without a platform."""
+        return self.home / "kept"
+
+    @property
     def lock_file(self) -> Path:
         """Held by the supervisor while it runs."""
         return self.home / "up.lock"
@@ -94,11 +99,24 @@ class Instance:
 
     def read_state(self) -> dict[str, Any] | None:
         """Return what it says, None when it says nothing or is not there any more."""
+        state = self._last_state()
+        return state if is_alive(state.get("pid", 0), state.get("start_ticks", 0)) else None
+
+    def may_have_sandboxes(self) -> bool:
+        """Whether sandboxes may run without a platform: they were kept, or it did not stop in order."""
+        return self.kept_file.exists() or (self.home / STATE_FILE).exists()
+
+    def has_services(self) -> bool:
+        """Whether a service of the last platform still runs; each ends by itself soon after its supervisor."""
+        services = self._last_state().get("services", {}).values()
+        return any(is_alive(one.get("pid", 0), one.get("start_ticks", 0)) for one in services)
+
+    def _last_state(self) -> dict[str, Any]:
         try:
             state = json.loads((self.home / STATE_FILE).read_text())
         except (OSError, ValueError):
-            return None
-        return state if isinstance(state, dict) and is_alive(state.get("pid", 0), state.get("start_ticks", 0)) else None
+            return {}
+        return state if isinstance(state, dict) else {}
 
     def forget(self) -> None:
         """Remove what is true only while it runs."""

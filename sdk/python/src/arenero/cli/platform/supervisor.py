@@ -31,8 +31,12 @@ from arenero.cli.platform.configuration import (
 from arenero.cli.platform.instance import Instance, is_alive, start_ticks, write_private
 
 _GRACE_S: Final = 10.0
-_STOP_ORDER: Final = ("gateway", "warmpool", "snapshot", "vault", "lifecycle")
+_STOP_ORDER: Final = (("gateway",), ("warmpool", "snapshot", "vault"))
+"""Lifecycle comes last."""
+_LIFECYCLE_SLACK_S: Final = 5.0
+"""It stops by itself when its grace runs out, and closes its drivers then."""
 _DRAIN_TIMEOUT_S: Final = 120.0
+_POLL_S: Final = 0.02
 
 
 class AlreadyRunning(Exception):
@@ -77,10 +81,22 @@ class Supervisor:
         finally:
             await self._stop()
 
-    async def _start(self) -> None:
+    async def drain(self) -> bool:
+        """End the sandboxes of an instance that isn't running, with no more of it than that takes."""
+        try:
+            await self._start_nats()
+            service_specs(self._instance, self._options, self._nats)
+            return await self._end_sandboxes()
+        finally:
+            await self._nats.stop()
+
+    async def _start_nats(self) -> None:
         end_stale_nats(self._instance)
         access_files(self._instance).install()
         await self._nats.start()
+
+    async def _start(self) -> None:
+        await self._start_nats()
         for spec in service_specs(self._instance, self._options, self._nats):
             service = self._services[spec.name] = Service(spec, self._instance.logs / f"{spec.name}.log")
             service.start()
@@ -114,16 +130,26 @@ class Supervisor:
     async def _stop(self) -> None:
         self._phase = "stopping"
         self._note()
-        for name in _STOP_ORDER:
-            if name in self._services:
-                await self._services[name].stop(_GRACE_S)
-        if self._nats.pid and not self._keeps_sandboxes:
+        for names in _STOP_ORDER:
+            async with asyncio.TaskGroup() as group:
+                for service in [self._services[name] for name in names if name in self._services]:
+                    group.create_task(service.stop(_GRACE_S))
+        if not await self._stop_lifecycle() and self._nats.pid and not self._keeps_sandboxes:
             await self._end_sandboxes()
         await self._nats.stop()
         self._instance.forget()
 
-    async def _end_sandboxes(self) -> None:
-        """Have lifecycle end every sandbox and write it to the log."""
+    async def _stop_lifecycle(self) -> bool:
+        """Have lifecycle end every sandbox, unless they are kept, and then itself; return whether that is done."""
+        service = self._services.get("lifecycle")
+        if service is None:
+            return False
+        if not self._keeps_sandboxes:
+            service.send_signal(signal.SIGUSR1)
+        return await service.stop(_GRACE_S + _LIFECYCLE_SLACK_S) == 0
+
+    async def _end_sandboxes(self) -> bool:
+        """Have lifecycle end every sandbox and write it to the log: one of its own, as the one that ran did not."""
         command = drain_command(self._instance)
         with (self._instance.logs / "lifecycle.log").open("ab") as log:
             process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -135,6 +161,7 @@ class Supervisor:
             status = await process.wait()
         if status != 0:
             print(f"sandboxes may be left: ending them failed with status {status}", file=sys.stderr, flush=True)
+        return status == 0
 
     def _keep_sandboxes(self) -> None:
         self._keeps_sandboxes = True
@@ -204,3 +231,21 @@ def run(instance: Instance, options: UpOptions) -> int:
         print(f"arenero: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def end_sandboxes(instance: Instance) -> int:
+    """End the sandboxes of an instance that isn't running; return the exit code."""
+    try:
+        with holding(instance):
+            _wait_for_services(instance)
+            return 0 if asyncio.run(Supervisor(instance, UpOptions("127.0.0.1:0", "127.0.0.1:0")).drain()) else 1
+    except AlreadyRunning:
+        print(f"arenero: something else is at work in {instance.home}", file=sys.stderr)
+        return 1
+
+
+def _wait_for_services(instance: Instance) -> None:
+    """Let the services of a supervisor that was killed end: their sandboxes are theirs until then."""
+    deadline_s = time.monotonic() + _GRACE_S + _LIFECYCLE_SLACK_S
+    while instance.has_services() and time.monotonic() < deadline_s:
+        time.sleep(_POLL_S)
