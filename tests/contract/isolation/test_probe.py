@@ -14,7 +14,7 @@ from tests.contract.isolation.running import trial
 
 NAMES = {
     *("root", "user-namespace", *NAMESPACES, "overlay", "idmapped-mounts", "proc", "disk-image"),
-    *("cgroups", "cgroup-kill", "seccomp", "landlock", "pidfd", "newuidmap"),
+    *("cgroups", "cgroup-kill", "seccomp", "landlock", "pidfd", "newuidmap", "inotify"),
 }
 
 
@@ -74,3 +74,14 @@ def test_findings_are_looked_up_by_name() -> None:
 
 def test_it_is_json(tmp_path: Path) -> None:
     assert json.loads(json.dumps(trial(surveys, str(tmp_path))))
+
+
+@pytest.mark.parametrize(("most", "is_ok"), [("128", False), ("1023", False), ("1024\n", True), ("8192", True)])
+def test_few_inotify_instances_are_told_with_what_helps(tmp_path: Path, most: str, is_ok: bool) -> None:
+    (tmp_path / "max_user_instances").write_text(most)
+    found = probe.inotify(tmp_path)
+    assert (found.ok, most.strip() in found.message, "sysctl -w" in found.fix) == (is_ok, True, not is_ok)
+
+
+def test_kernel_without_inotify_is_told(tmp_path: Path) -> None:
+    assert not probe.inotify(tmp_path).ok

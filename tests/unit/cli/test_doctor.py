@@ -15,7 +15,12 @@ LOCAL = sandbox_service_pb2.Runtime(
         sandbox_service_pb2.RuntimeCheck(name="cgroups", ok=False, message="no cpu controller", fix="enable it"),
     ],
 )
-DOCKER = sandbox_service_pb2.Runtime(name="docker", reason="no engine answers", fix="start dockerd")
+DOCKER = sandbox_service_pb2.Runtime(
+    name="docker",
+    reason="no engine answers",
+    fix="start dockerd",
+    checks=[sandbox_service_pb2.RuntimeCheck(name="engine", message="no socket")],
+)
 
 
 def test_every_runtime_says_whether_why_and_how(wires: WirePair, arenero) -> None:
@@ -25,11 +30,12 @@ def test_every_runtime_says_whether_why_and_how(wires: WirePair, arenero) -> Non
     assert result.stdout.splitlines() == [
         "local (default): usable",
         "  ok   overlay: mounted",
-        "  FAIL cgroups: no cpu controller",
+        "  warn cgroups: no cpu controller",
         "       fix: enable it",
         "  can: limits-memory",
         "docker: NOT usable: no engine answers",
         "  fix: start dockerd",
+        "  FAIL engine: no socket",
     ]
 
 

@@ -49,6 +49,10 @@ _FIX_NAMESPACES: Final = (
 _PROBE_ID: Final = 900_000
 """An id that nobody has; the trial maps need one."""
 
+_INOTIFY: Final = Path("/proc/sys/fs/inotify")
+_ENOUGH_INOTIFY: Final = 1024
+_ADVISED_INOTIFY: Final = 8192
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -109,6 +113,7 @@ def survey(directory: Path) -> Survey:
                 _landlock(),
                 _trial("pidfd", _try_pidfd),
                 _newuidmap(),
+                inotify(),
             )
         )
 
@@ -277,6 +282,22 @@ def _newuidmap() -> Finding:
             fix="usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER",
         )
     return Finding("newuidmap", ok=True, message=f"{uids.count} user ids from {uids.outside}")
+
+
+def inotify(directory: Path = _INOTIFY) -> Finding:
+    """Look at how many watches of files there may be: all sandboxes count against the one user who made them."""
+    try:
+        most = int((directory / "max_user_instances").read_text())
+    except (OSError, ValueError) as error:
+        return Finding("inotify", ok=False, message=f"the kernel has no inotify: {error}")
+    if most >= _ENOUGH_INOTIFY:
+        return Finding("inotify", ok=True, message=f"{most} instances")
+    return Finding(
+        "inotify",
+        ok=False,
+        message=f"{most} instances for all sandboxes together; each that watches files takes one or more",
+        fix=f"sysctl -w fs.inotify.max_user_instances={_ADVISED_INOTIFY}, and in /etc/sysctl.d for good",
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import click
 
 from arenero.cli.output import message_dict, output_option, print_json
 from arenero.cli.running import EXIT_FAILED, asynchronous, client
-from arenero.sdk.types import Runtime
+from arenero.sdk.types import Runtime, RuntimeCheck
 
 
 @click.command()
@@ -37,8 +37,15 @@ def _print(found: Runtime) -> None:
     if found.fix:
         click.echo(f"  fix: {found.fix}")
     for check in found.checks:
-        click.echo(f"  {'ok  ' if check.ok else 'FAIL'} {check.name}: {check.message}".rstrip(": "))
+        click.echo(f"  {_word(found, check)} {check.name}: {check.message}".rstrip(": "))
         if check.fix and not check.ok:
             click.echo(f"       fix: {check.fix}")
     if found.capabilities:
         click.echo(f"  can: {', '.join(found.capabilities)}")
+
+
+def _word(found: Runtime, check: RuntimeCheck) -> str:
+    """Say how a check went; of a runtime that can be used none has failed, but more may be had."""
+    if check.ok:
+        return "ok  "
+    return "warn" if found.usable else "FAIL"

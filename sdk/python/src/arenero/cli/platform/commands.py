@@ -102,7 +102,11 @@ def status(output: str) -> None:
 
 @click.command()
 def env() -> None:
-    """Print the shell commands that tell other clients where the platform is: eval "$(arenero env)"."""
+    """Print the shell commands that tell other clients where the platform is: eval "$(arenero env)".
+
+    OPEN_SANDBOX_DOMAIN and OPEN_SANDBOX_API_KEY are for clients of the OpenSandbox HTTP API, which this version does
+    not serve yet: its HTTP address has health, metrics and nothing more.
+    """
     local = read_client_file(Instance.chosen().home)
     if local is None:
         raise click.ClickException("no platform runs here; start one with `arenero up`")
