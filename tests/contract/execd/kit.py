@@ -31,6 +31,8 @@ KEY = SigningKey.generate()
 SANDBOX_ID = "sbx_" + "a" * 20
 IS_ROOT = os.geteuid() == 0
 STDOUT, STDERR, PTY = 1, 2, 3
+BUSY_S = 5.0
+"""How much later than on a quiet machine a thing may happen: whatever must not be waited for takes longer still."""
 _numbers = itertools.count(1)
 
 
@@ -112,7 +114,7 @@ def _started(folder: Path, plan: InitPlan, prefix: Sequence[str]) -> Iterator[su
     os.close(writer)
     try:
         with os.fdopen(reader, "rb") as ready:
-            assert ready.readline() == b"ready\n", (folder / "log").read_text()
+            assert ready.readline().startswith(b"ready "), (folder / "log").read_text()
         yield process
     finally:
         # Killing unshare alone would orphan its child for a moment; init takes all else along.

@@ -24,16 +24,16 @@ async def test_signal_from_within_is_told_apart_from_an_exit_code(client: Client
 
 async def test_silence_ends_an_exec_that_asked_for_it(client: Client) -> None:
     began = time.monotonic()
-    seen = await client.run("for i in 1 2 3; do echo $i; sleep 0.3; done; sleep 30", idle_output_timeout=0.6)
+    seen = await client.run("for i in 1 2 3; do echo $i; sleep 0.3; done; sleep 30", idle_output_timeout=1.5)
     assert seen.end.cause == exec_pb2.END_CAUSE_IDLE_OUTPUT_DEADLINE
     assert seen.out == b"1\n2\n3\n"
-    assert 1.2 <= time.monotonic() - began < 2.2
+    assert 2.1 <= time.monotonic() - began < 2.4 + kit.BUSY_S
 
 
 async def test_process_that_ignores_term_is_killed_after_the_grace(client: Client) -> None:
     began = time.monotonic()
     seen = await client.run("trap '' TERM; sleep 30 & wait; sleep 30", timeout=0.3, kill_grace=0.5)
-    assert 0.8 <= time.monotonic() - began < 1.4
+    assert 0.8 <= time.monotonic() - began < 0.8 + kit.BUSY_S
     assert (seen.end.signal, seen.end.cause) == (9, exec_pb2.END_CAUSE_DEADLINE)
 
 
@@ -66,11 +66,11 @@ async def test_client_that_goes_away_ends_its_exec_only_if_asked(guest: Execd, c
 
 async def test_150_streams_of_one_client_start_within_a_second(client: Client) -> None:
     """Point 11, and case 77 without the gateway."""
-    streams = [client.stream("sleep 3") for _ in range(150)]
+    streams = [client.stream("sleep 30") for _ in range(150)]
     began = time.monotonic()
     firsts = await asyncio.gather(*(anext(aiter(stream)) for stream in streams))
     took_s = time.monotonic() - began
     assert all(frame.HasField("started") for frame in firsts)
-    assert took_s < 2.0, "a second on a quiet machine"
+    assert took_s < kit.BUSY_S, "a second on a quiet machine"
     for stream in streams:
         stream.cancel()

@@ -164,7 +164,7 @@ async def test_a_stop_ends_streams_and_leaves_sandboxes(process: Process, client
     await watching.read()
     began_s = time.monotonic()
     code = await process.stop()
-    assert (code, time.monotonic() - began_s < 4) == (0, True)
+    assert (code, time.monotonic() - began_s < 15) == (0, True)
     for open_stream in (watching, following):
         with pytest.raises(grpc.aio.AioRpcError) as broken:
             await read_to_the_end(open_stream)

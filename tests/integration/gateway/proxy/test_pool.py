@@ -42,7 +42,7 @@ async def test_nobody_there_is_said_as_nothing_sent(pool: ChannelPool) -> None:
     with pytest.raises(Unavailable) as caught:
         await pool.take()
     assert caught.value.reason == "NOT_SENT"
-    assert time.monotonic() - began_s < 2
+    assert time.monotonic() - began_s < 10
     with pytest.raises(Unavailable):
         await pool.take(patience_s=0)
     assert pool.calls == 0
