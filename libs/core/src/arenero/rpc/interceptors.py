@@ -49,8 +49,8 @@ class Surroundings:
     authenticate: Authenticate
     is_ready: Callable[[], bool]
     """While false, calls are refused as unavailable; the caller tries again."""
-    span_area: str = ""
-    """First word of the spans' names; empty: each method's own area."""
+    span_area: str | None = ""
+    """First word of the spans' names; empty: each method's own area. None: no spans."""
     streams: set[asyncio.Task[Any]] = field(default_factory=set)
     """Calls under way that answer with a stream; such a call may last for ever, so a stop has to end it."""
     ended: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -103,9 +103,9 @@ class _Scope:
     def __init__(self, method: str, around: Surroundings) -> None:
         self._method = method
         self._around = around
-        self._traced = not method.startswith(_UNTRACED)
+        self._traced = around.span_area is not None and not method.startswith(_UNTRACED)
         self._open = method.startswith(_OPEN)
-        self._span_name = span_name(method, around.span_area)
+        self._span_name = span_name(method, around.span_area or "")
 
     @contextmanager
     def registered(self) -> Iterator[None]:

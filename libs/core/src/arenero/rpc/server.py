@@ -63,7 +63,7 @@ class RpcServer:
         *,
         authenticate: Authenticate,
         credentials: grpc.ServerCredentials | None = None,
-        span_area: str = "",
+        span_area: str | None = "",
     ) -> None:
         self.health = Health()
         self._config = config
