@@ -39,8 +39,10 @@ def entry(surroundings, claim):
         raise ValueError("told to fail")
     open("/tmp/seen", "w").write(json.dumps(seen))
     print("a complaint", file=sys.stderr, flush=True)
+    if plan.env.get("nonsense"):
+        os.write(plan.ready_fd, b"ready or not\\n")
     if not plan.env.get("silent"):
-        os.write(plan.ready_fd, b"ready\\n")
+        os.write(plan.ready_fd, b"ready []\\n")
         os.close(plan.ready_fd)
     while not plan.env.get("silent"):
         time.sleep(1)
@@ -240,3 +242,11 @@ def test_many_are_built_at_once(zygote: Zygote) -> None:
         zygote.order(name)
     pids = {zygote.hear("built")["pid"] for _ in names}
     assert len(pids) == 8
+
+
+def test_nothing_that_a_sandbox_says_ends_it(zygote: Zygote) -> None:
+    zygote.build("s1")
+    zygote.enter("s1", nonsense="yes")
+    with pytest.raises(Failed, match="can't be read"):
+        zygote.hear("ready", id="s1")
+    assert zygote.build("s2")["pid"]

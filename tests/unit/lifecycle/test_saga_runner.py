@@ -1,6 +1,7 @@
 """The runner: failures turn a saga round, deadlines end it, traces show what it did."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,14 @@ async def test_execd_is_not_asked_where_there_is_none(tmp_path: Path) -> None:
     async with world.run():
         record = await world.create()
         assert (record.state, record.endpoint, world.execd.hellos) == (S.RUNNING, None, [])
+
+
+async def test_execd_is_not_asked_where_the_driver_knows_that_it_serves(world: World) -> None:
+    world.driver._capabilities = replace(world.driver.capabilities, tells_when_ready=True)
+    async with world.run():
+        record = await world.create()
+        assert (record.state, world.execd.hellos) == (S.RUNNING, [])
+        assert record.endpoint is not None
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Cells on disk, without control groups and without anything running."""
 
 import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ def cells_of(state: Path, mode: Mode = NAMESPACES, slots: int = 3) -> Cells:
 
 def test_a_cell_has_an_empty_layer_and_a_closed_directory(tmp_path: Path) -> None:
     cell = cells_of(tmp_path).make(None)
-    assert sorted(os.listdir(cell.directory)) == ["cell.json", "run", "upper", "work"]
+    assert sorted(os.listdir(cell.directory)) == ["cell", "run", "upper", "work"]
     assert os.stat(cell.directory).st_mode & 0o777 == 0o700
     assert cell.process() is None
     assert cell.state() == {}
@@ -83,7 +85,8 @@ def test_an_end_is_known_once_it_was_written_down(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[1]", "{", "null"])
 def test_a_damaged_state_is_no_state(tmp_path: Path, text: str) -> None:
     cell = cells_of(tmp_path).make(None)
-    (cell.directory / "state.json").write_text(text)
+    with (cell.directory / "cell").open("a") as notes:
+        notes.write(f'{text}\n{{"state": {text or "0"}}}\n')
     assert cell.state() == {}
 
 
@@ -96,10 +99,57 @@ def test_the_first_process_is_read_from_its_record(tmp_path: Path, text: str, pr
 
 def test_writing_the_state_of_a_removed_cell_is_no_error(tmp_path: Path) -> None:
     cell = cells_of(tmp_path).make(None)
-    draft = cell.directory / "state.new"
-    draft.mkdir()
-    with pytest.raises(IsADirectoryError):
-        cell.write_state({})
+    shutil.rmtree(cell.directory)
+    cell.write_state({"address": "unix:/x"})
+    assert cell.state() == {}
+
+
+def image_cells(tmp_path: Path) -> Cells:
+    cells = cells_of(tmp_path, replace(NAMESPACES, disk_images=True))
+    (tmp_path / "blanks/4096.img").write_bytes(bytes(4096))
+    return cells
+
+
+def test_a_retired_cell_leaves_its_directory_and_nothing_of_its_sandbox(tmp_path: Path) -> None:
+    cells, sandbox_id = image_cells(tmp_path), new_sandbox_id()
+    old = cells.claim(cells.make(4096), sandbox_id)
+    old.write_state({"address": "unix:/x"})
+    old.record.write_text("12 345\n")
+    (old.directory / "image").write_text("a secret")
+    old.socket.touch()
+    inode = old.directory.stat().st_ino
+    assert cells.retire(old)
+    assert cells.sandbox_ids() == frozenset()
+    new = cells.make(4096)
+    assert new.directory.stat().st_ino == inode
+    assert sorted(os.listdir(new.directory)) == ["cell", "image", "process", "run"]
+    assert (new.process(), new.state(), new.exit()) == (None, {}, None)
+    assert (new.directory / "image").read_bytes() == bytes(4096)
+    claimed = cells.claim(new, sandbox_id)
+    assert cells.find(sandbox_id) == claimed
+
+
+def test_retired_directories_are_found_after_a_restart(tmp_path: Path) -> None:
+    cells = image_cells(tmp_path)
+    old = cells.make(4096)
+    assert cells.retire(old)
+    again = image_cells(tmp_path)
+    assert again.unclaimed() == []
+    assert again.make(4096).state() == {}
+    assert os.listdir(tmp_path / "spent") == []
+
+
+@pytest.mark.parametrize("left", ["run/file", "file"])
+def test_a_cell_in_which_something_is_left_is_not_kept(tmp_path: Path, left: str) -> None:
+    cells = image_cells(tmp_path)
+    cell = cells.make(4096)
+    (cell.directory / left).touch()
+    assert not cells.retire(cell)
+
+
+def test_a_cell_without_an_image_is_not_kept(tmp_path: Path) -> None:
+    cells = cells_of(tmp_path)
+    assert not cells.retire(cells.make(None))
 
 
 def test_renewing_empties_the_layer(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 from arenero.errors import FailedPrecondition
+from arenero.isolation.cgroup_layout import Layout
+from arenero.isolation.cgroups import Tree
 from arenero.runtime.local import removal
-from arenero.runtime.local.cells import Cell
+from arenero.runtime.local.cells import Cell, Cells
 from arenero.runtime.local.mode import Mode, Way
 from arenero.runtime.local.removal import Removal
 from arenero.runtime.local.zygote import Zygote
@@ -12,7 +14,9 @@ from arenero.runtime.local.zygote import Zygote
 
 @pytest.fixture
 def remover() -> Removal:
-    return Removal(Mode(Way.NAMESPACES), Zygote(lambda pid, status: None, "/dev/null"))
+    mode = Mode(Way.NAMESPACES)
+    cells = Cells(Path("/none"), mode, Tree(Layout(), "test"), 1)
+    return Removal(mode, cells, Zygote(lambda pid, status: None, "/dev/null"))
 
 
 async def test_both_directories_of_a_cell_are_removed(remover: Removal, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def test_a_failed_step_is_an_error_with_its_name(
     assert getattr(failed.value, "metadata")["step"] == "layers"  # noqa: B009
 
 
-async def test_entering_waits_until_the_server_listens(pair: tuple[Zygote, Other]) -> None:
+async def test_entering_waits_until_the_server_serves(pair: tuple[Zygote, Other]) -> None:
     zygote, other = pair
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         entering = group.create_task(zygote.enter(Built("c1.1", 0, 42, ()), {"hostname": "box"}, rename=True))
@@ -109,8 +109,8 @@ async def test_entering_waits_until_the_server_listens(pair: tuple[Zygote, Other
             True,
             {"hostname": "box"},
         )
-        other.say(event="ready", id="c1.1")
-    assert entering.result() is None
+        other.say(event="ready", id="c1.1", spans=[["execd.serve", 1, 2]])
+    assert entering.result() == (("execd.serve", 1, 2),)
 
 
 async def test_ends_are_passed_on(pair: tuple[Zygote, Other], exits: list[tuple[int, int]]) -> None:

@@ -82,7 +82,8 @@ class InitPlan:
     boot_spans: tuple[tuple[str, int, int], ...] = ()
     """What the start consisted of before PID 1: name, start and end in nanoseconds since 1970-01-01 UTC."""
     ready_fd: int = -1
-    """The server writes the line `ready` here once it listens, and closes it; -1: nobody waits."""
+    """Once it serves, the server writes a line here, `ready` and what the start consisted of, as JSON in the form of
+    `boot_spans`, and closes it; -1: nobody waits."""
     features: tuple[str, ...] = ()
     """What isolates this sandbox."""
     missing: tuple[str, ...] = ()

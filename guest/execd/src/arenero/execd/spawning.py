@@ -215,9 +215,12 @@ def name_host(pid: int, hostname: str) -> None:
 
 def write_record(path: str, pid: int) -> None:
     """Write down which process a sandbox is: a pid alone means another one after a while, its start time doesn't."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    record = b"%d %d\n" % (pid, start_ticks(pid))
+    # Not O_TRUNC: a file that is emptied and written again is written out to the disk at once, on ext4.
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, b"%d %d\n" % (pid, start_ticks(pid)))
+        os.write(fd, record)
+        os.ftruncate(fd, len(record))
     finally:
         os.close(fd)
 

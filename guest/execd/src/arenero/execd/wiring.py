@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import socket
 import time
@@ -126,7 +127,8 @@ async def _serve(address: str, line: socket.socket) -> int:
     is there.
     """
     doors = _Doors()
-    server = RpcServer(RpcServerConfig(address), authenticate=doors)
+    # Nobody collects spans in here: what its start took is told by Hello.
+    server = RpcServer(RpcServerConfig(address), authenticate=doors, span_area=None)
     await server.listen()
     plan = await _claimed(line)
     if plan is None:
@@ -138,8 +140,9 @@ async def _serve(address: str, line: socket.socket) -> int:
         execd.processes.on_drained = over.set
         await execd.server.start()
         await execd.server.health.set_serving(True)
-        execd.greeting.boot_spans = (*plan.boot_spans, ("execd.serve", started_ns, time.time_ns()))
-        _say_ready(plan)
+        spans = (*plan.boot_spans, ("execd.serve", started_ns, time.time_ns()))
+        execd.greeting.boot_spans = spans
+        _say_ready(plan, spans)
         if plan.entrypoint:
             execd.processes.start(str(uuid.uuid4()), spec_of(_entrypoint(plan)), plan.traceparent)
         await over.wait()
@@ -197,7 +200,7 @@ def _add_unsupported(server: RpcServer) -> None:
     )
 
 
-def _say_ready(plan: InitPlan) -> None:
+def _say_ready(plan: InitPlan, spans: tuple[tuple[str, int, int], ...]) -> None:
     if plan.ready_fd >= 0:
-        os.write(plan.ready_fd, b"ready\n")
+        os.write(plan.ready_fd, b"ready %b\n" % json.dumps(spans).encode())
         os.close(plan.ready_fd)

@@ -12,7 +12,7 @@ tells it who it is. A built one waits, so some can be kept ready. Messages (`fra
                        {"do": "remove", "id", "path", "uids", "gids", "newuidmap"}
     zygote -> driver   {"event": "loaded", "pid"}                          once, when it can fork
                        {"event": "built", "id", "pid", "spans"}
-                       {"event": "ready", "id"}                            the server serves
+                       {"event": "ready", "id", "spans"}                   the server serves
                        {"event": "removed", "id"}
                        {"event": "failed", "id", "step", "errno", "message"}
                        {"event": "exited", "pid", "status"}                with a wait status
@@ -158,7 +158,12 @@ class Zygote:
             received = b""
         *lines, birth.heard = (birth.heard + received).split(b"\n")
         for line in lines:
-            if self._hear(birth, line):
+            try:
+                is_last = self._hear(birth, line)
+            except (ValueError, KeyError, TypeError):
+                self._fail(birth.order_id, "start", 0, "the sandbox's first process said what can't be read")
+                is_last = True
+            if is_last:
                 self._forget(birth)
                 return
         if not received:
@@ -167,8 +172,9 @@ class Zygote:
 
     def _hear(self, birth: Birth, line: bytes) -> bool:
         """Take one line of a child; True when it was the last."""
-        if line == b"ready":
-            self._send({"event": "ready", "id": birth.order_id})
+        word, _, spans = line.partition(b" ")
+        if word == b"ready":
+            self._send({"event": "ready", "id": birth.order_id, "spans": json.loads(spans)})
             return True
         facts = json.loads(line)
         if "step" in facts:

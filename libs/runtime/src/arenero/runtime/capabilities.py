@@ -20,6 +20,8 @@ class Capabilities:
     """Kinds of root file system: `template`, `image`, `rootfs_directory`, `oci_layout`, `snapshot`."""
     templates: frozenset[str] = frozenset()
     """Names of the templates that it brings itself."""
+    tells_when_ready: bool = False
+    """Its `start` returns when execd serves, as execd has told it; otherwise execd is asked until it answers."""
     pause_freeze: bool = False
     pause_checkpoint: bool = False
     pause_release: bool = False

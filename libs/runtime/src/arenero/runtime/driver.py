@@ -85,6 +85,8 @@ class Started:
     """gRPC target of execd, reachable from this host."""
     isolation: Isolation
     spans: Sequence[StepSpan] = ()
+    guest_spans: Sequence[StepSpan] = ()
+    """What it consisted of by the sandbox's own account, which is not to be trusted."""
 
 
 @dataclass(frozen=True, slots=True)

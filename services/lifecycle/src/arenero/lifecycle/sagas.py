@@ -117,14 +117,15 @@ async def start(tools: Tools, record: SandboxRecord) -> Done:
     started = await tools.drivers.of(record).start(launch_for(tools, record), _handle(record))
     endpoint = Endpoint(started.address) if started.address else None
     fields = {"handle": started.handle, "endpoint": endpoint, "isolation": started.isolation}
-    return Done(fields, started.spans)
+    return Done(fields, started.spans, _believable(tools, record, started.guest_spans))
 
 
 async def await_ready(tools: Tools, record: SandboxRecord) -> Done:
-    """Wait until execd answers, or its process has ended."""
-    if record.endpoint is None:
+    """Wait until execd answers, or its process has ended; unless the driver has seen to that."""
+    driver = tools.drivers.of(record)
+    if record.endpoint is None or driver.capabilities.tells_when_ready:
         return Done()
-    driver, handle = tools.drivers.of(record), _handle(record)
+    handle = _handle(record)
     try:
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(_raise_when_ended(driver, handle))
@@ -132,8 +133,7 @@ async def await_ready(tools: Tools, record: SandboxRecord) -> Done:
             watch.cancel()
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    earliest_ns, latest_ns = to_unix_ns(record.created_at), to_unix_ns(tools.clock.now())
-    return Done(guest_spans=clamp_spans(hello.boot_spans, earliest_ns, latest_ns))
+    return Done(guest_spans=_believable(tools, record, hello.boot_spans))
 
 
 async def stop(tools: Tools, record: SandboxRecord) -> Done:
@@ -223,6 +223,10 @@ def freezer_of(driver: Driver) -> Freezer:
     if driver.capabilities.pause_freeze and isinstance(driver, Freezer):
         return driver
     raise Unsupported(f"the runtime {driver.name} can't freeze a sandbox here", reason="PAUSE_UNSUPPORTED")
+
+
+def _believable(tools: Tools, record: SandboxRecord, spans: Sequence[StepSpan]) -> Sequence[StepSpan]:
+    return clamp_spans(spans, to_unix_ns(record.created_at), to_unix_ns(tools.clock.now()))
 
 
 async def _raise_when_ended(driver: Driver, handle: Handle) -> None:

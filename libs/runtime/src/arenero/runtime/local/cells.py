@@ -3,10 +3,8 @@
 A *cell* is made without a sandbox, and claimed by one by renaming its directory. So the directory of a sandbox, named
 by its id, is the anchor of everything it has: it appears last and goes last. In it:
 
-    cell.json       what the cell is: name of its control group, slot, size of its disk
-    state.json      what is known of the sandbox in it: its address and isolation
-    stopped         it is being ended by us
-    exit.json       how it ended
+    cell            notes: what the cell is (name of its control group, slot, size of its disk), and what is known of
+                    the sandbox in it (its address and isolation, that it was stopped, how it ended)
     process         pid and start time of the first process
     image           its own layer, as a file system, or
     upper, work     its own layer, as directories
@@ -17,6 +15,9 @@ by its id, is the anchor of everything it has: it appears last and goes last. In
 Under rules the sandbox runs as a user of its own, to whom the driver's directory is closed. Then `run`, `root` and
 `execd.sock` are in a directory of the cell's name below the temporary directory, through which everybody may pass.
 
+A cell that has ended leaves its directory, with nothing of the sandbox in it, to a new one: that saves the file system
+most of its work.
+
 A *slot* is a number below the most sandboxes; it says which user ids of the host belong to the cell.
 """
 
@@ -24,7 +25,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import secrets
 import tempfile
@@ -39,11 +39,14 @@ from arenero.isolation.cgroups import Group, Limits, Tree
 from arenero.isolation.namespaces import to_outside
 from arenero.model.ids import SandboxId
 from arenero.model.record import ExitFacts
+from arenero.runtime.local import notes
 from arenero.runtime.local.mode import Mode, Way
 from arenero.runtime.local.trees import remove_tree
 
 SOCKET: Final = "execd.sock"
 _LOCKED: Final = 0o755
+_NOTES: Final = "cell"
+_MOST_SPENT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,10 @@ class Cell:
     @property
     def _reachable(self) -> Path:
         return self.open_directory or self.directory
+
+    @property
+    def _notes(self) -> Path:
+        return self.directory / _NOTES
 
     @property
     def record(self) -> Path:
@@ -92,30 +99,35 @@ class Cell:
 
     def state(self) -> dict[str, Any]:
         """Return what is known of the sandbox; empty when it was never started."""
-        return _read_json(self.directory / "state.json")
+        state = notes.read(self._notes).get("state")
+        return state if isinstance(state, dict) else {}
 
     def write_state(self, state: Mapping[str, Any]) -> None:
         """Write down what is known of the sandbox, whole or not at all."""
-        _write_json(self.directory / "state.json", state)
-
-    # Each of these is a file of its own, and made once: to replace a file is to wait for the disk, on ext4.
+        notes.add(self._notes, {"state": dict(state)})
 
     def note_stopped(self) -> None:
         """Write down that the sandbox's end is our doing."""
-        (self.directory / "stopped").touch()
+        notes.add(self._notes, {"stopped": True})
 
     def was_stopped(self) -> bool:
         """Whether the sandbox's end is our doing."""
-        return (self.directory / "stopped").exists()
+        return "stopped" in notes.read(self._notes)
 
     def exit(self) -> ExitFacts | None:
         """Return how the sandbox ended, once that is known."""
-        known = _read_json(self.directory / "exit.json")
+        known = notes.read(self._notes).get("exit")
         return ExitFacts(**known) if known else None
 
     def write_exit(self, facts: ExitFacts) -> None:
         """Write down how the sandbox ended, whole or not at all."""
-        _write_json(self.directory / "exit.json", asdict(facts))
+        notes.add(self._notes, {"exit": asdict(facts)})
+
+    def begin_notes(self) -> None:
+        """Write down what the cell is, and that nothing else is known."""
+        described: dict[str, Any] = {"name": self.name, "slot": self.slot, "disk_bytes": self.disk_bytes}
+        described["open_directory"] = str(self.open_directory) if self.open_directory else None
+        notes.begin(self._notes, described)
 
 
 class Cells:
@@ -135,13 +147,16 @@ class Cells:
         self._unclaimed_dir = state_dir / "cells"
         self._sandboxes_dir = state_dir / "sandboxes"
         self._blanks_dir = state_dir / "blanks"
+        self._spent_dir = state_dir / "spent"
         self._open_dir = Path(tempfile.gettempdir(), f"arenero-{state_digest(state_dir)}")
         self._used: dict[int, str] = {}
+        self._spent: list[Path] = []
 
     def open(self) -> None:
         """Make the directories, and find the slots in use."""
-        for directory in (self._unclaimed_dir, self._sandboxes_dir, self._blanks_dir):
+        for directory in (self._unclaimed_dir, self._sandboxes_dir, self._blanks_dir, self._spent_dir):
             directory.mkdir(mode=0o700, exist_ok=True)
+        self._spent = list(self._spent_dir.iterdir())
         for sandbox_id in self.sandbox_ids():
             if cell := self.find(sandbox_id):
                 self._used[cell.slot] = cell.name
@@ -199,15 +214,15 @@ class Cells:
         raise ResourceExhausted(f"all {self._slots} slots for sandboxes are taken", reason="NO_SLOT")
 
     def _fill(self, cell: Cell) -> None:
-        cell.directory.mkdir(mode=0o700)
+        if self._spent:
+            self._spent.pop().rename(cell.directory)
+        else:
+            cell.directory.mkdir(mode=0o700)
         if cell.open_directory is not None:
             for directory in (self._open_dir, cell.open_directory):
                 directory.mkdir(exist_ok=True)
                 directory.chmod(0o711)
         self.renew(cell)
-        described: dict[str, Any] = {"name": cell.name, "slot": cell.slot, "disk_bytes": cell.disk_bytes}
-        described["open_directory"] = str(cell.open_directory) if cell.open_directory else None
-        (cell.directory / "cell.json").write_text(json.dumps(described))
 
     def renew(self, cell: Cell) -> None:
         """Give a cell an empty layer of its own, whatever it had; nothing may be running in it.
@@ -215,8 +230,12 @@ class Cells:
         An image is replaced, never emptied: the kernel may still be letting go of the old one.
         """
         directory = cell.directory
-        for path in (directory / "image", cell.record, cell.socket):
+        for path in (directory / "image", cell.socket):
             path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            # Shorter than any record, and not empty: see `notes.begin`.
+            os.truncate(cell.record, 1)
+        cell.begin_notes()
         for path in (cell.run, cell.private, directory / disk.UPPER, directory / disk.WORK):
             remove_tree(path)
         cell.run.mkdir(mode=_LOCKED)
@@ -240,13 +259,17 @@ class Cells:
     def _blank(self, size_bytes: int) -> Path:
         return self._blanks_dir / f"{size_bytes}.img"
 
+    def lacks_blank(self, disk_bytes: int | None) -> bool:
+        """Whether `prepare_blank` has something to do."""
+        return disk_bytes is not None and self._mode.disk_images and not self._blank(disk_bytes).exists()
+
     def prepare_blank(self, disk_bytes: int | None) -> None:
         """Make the empty file system of a size that cells are copied from. Takes 30 ms when it isn't there.
 
         Raises:
             ResourceExhausted: It can't be made.
         """
-        if disk_bytes is None or not self._mode.disk_images or self._blank(disk_bytes).exists():
+        if disk_bytes is None or not self.lacks_blank(disk_bytes):
             return
         try:
             disk.format_image(self._blank(disk_bytes), disk_bytes)
@@ -264,8 +287,8 @@ class Cells:
     def find(self, sandbox_id: SandboxId) -> Cell | None:
         """Return a sandbox's cell, or None when there is no such sandbox here."""
         directory = self._sandboxes_dir / sandbox_id
-        described = _read_json(directory / "cell.json")
-        if not described:
+        described = notes.read(directory / _NOTES)
+        if "name" not in described:
             return None
         apart = described["open_directory"]
         return Cell(
@@ -281,6 +304,23 @@ class Cells:
         return self._tree.group(cell.name)
 
     # --- removing -----------------------------------------------------------------------------------------------------
+
+    def retire(self, cell: Cell) -> bool:
+        """Keep the directory of a cell in which nothing runs for a new one, emptied; False: it must be removed."""
+        if cell.open_directory is not None or cell.disk_bytes is None or len(self._spent) >= _MOST_SPENT:
+            return False
+        try:
+            # Whatever the sandbox could write to goes; so nothing gets from one to the next, not even by attributes.
+            for path in (cell.directory / "image", cell.socket):
+                path.unlink(missing_ok=True)
+            cell.run.rmdir()
+            if set(os.listdir(cell.directory)) - {_NOTES, cell.record.name}:
+                return False
+            spent = cell.directory.rename(self._spent_dir / cell.name)
+        except OSError:
+            return False
+        self._spent.append(spent)
+        return True
 
     def lock_run(self, cell: Cell) -> None:
         """Let the sandbox make no more files in its run directory, which is on the host's disk."""
@@ -301,18 +341,3 @@ class Cells:
 def state_digest(state_dir: Path) -> str:
     """Return what tells the drivers of one host apart: a few letters for the driver's directory."""
     return hashlib.sha256(os.fsencode(state_dir.resolve())).hexdigest()[:12]
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
-def _write_json(path: Path, values: Mapping[str, Any]) -> None:
-    draft = path.with_suffix(".new")
-    draft.write_text(json.dumps(values))
-    with contextlib.suppress(FileNotFoundError):
-        draft.replace(path)

@@ -35,9 +35,10 @@ from arenero.runtime.local.preparing import Kind
 from arenero.runtime.local.sources import Base
 from arenero.runtime.local.trees import remove_tree
 from arenero.runtime.local.watching import exit_facts, start_time
-from arenero.runtime.local.zygote import Built
+from arenero.runtime.local.zygote import Built, Span
 from arenero.runtime.powers import check_powers
 
+_Spans = tuple[StepSpan, ...]
 NAME: Final = "local"
 _HANDLE_VERSION: Final = 1
 _FREEZE_TIMEOUT_S: Final = 5.0
@@ -103,7 +104,8 @@ class LocalDriver:
             base = await parts.sources.find(launch.spec.source)
             cell = parts.cells.find(launch.sandbox_id)
             if cell is None:
-                await asyncio.to_thread(parts.cells.prepare_blank, launch.spec.resources.disk_bytes)
+                if parts.cells.lacks_blank(launch.spec.resources.disk_bytes):
+                    await asyncio.to_thread(parts.cells.prepare_blank, launch.spec.resources.disk_bytes)
                 cell = self._claim(launch, base)
             spans = (StepSpan("driver.local.claim", started_ns, time.time_ns()),)
             return Created(_handle(launch.sandbox_id, cell), base.resolved, spans)
@@ -135,16 +137,16 @@ class LocalDriver:
             cell = self._get(sandbox_id)
             state = cell.state()
             if "address" not in state:
-                spans = await self._run(launch, cell)
+                spans, guest_spans = await self._run(launch, cell)
                 state = cell.state()
             elif self._process_of(cell) is None:
                 raise FailedPrecondition("its first process has ended", reason="EXITED")
             else:
-                spans = ()
+                spans, guest_spans = (), ()
             isolation = Isolation(NAME, tuple(state["features"]), tuple(state["missing"]))
-            return Started(_handle(sandbox_id, cell), state["address"], isolation, spans)
+            return Started(_handle(sandbox_id, cell), state["address"], isolation, spans, guest_spans)
 
-    async def _run(self, launch: Launch, cell: Cell) -> tuple[StepSpan, ...]:
+    async def _run(self, launch: Launch, cell: Cell) -> tuple[_Spans, _Spans]:
         parts = self._parts
         parts.stock.begin()
         try:
@@ -163,18 +165,20 @@ class LocalDriver:
         finally:
             parts.stock.end()
 
-    async def _build_and_enter(self, launch: Launch, cell: Cell) -> tuple[StepSpan, ...]:
+    async def _build_and_enter(self, launch: Launch, cell: Cell) -> tuple[_Spans, _Spans]:
+        """Return what it consisted of, as seen from here and from inside."""
         parts = self._parts
         base = await parts.sources.find(launch.spec.source)
         plan = plans.init_plan(launch, parts.mode, cell, base)
         steps: list[tuple[str, int, int]] = []
         entering_ns = time.time_ns()
         built = await self._find_built(cell)
-        if built is None or not await self._enter_prepared(built, plan):
+        inside = await self._enter_prepared(built, plan) if built else None
+        if built is None or inside is None:
             built = await self._build(launch, cell, base)
             entering_ns = time.time_ns()
             steps += [("fork", built.ordered_ns, built.spans[0][1]), *built.spans]
-            await parts.zygote.enter(built, plan, rename=False)
+            inside = await parts.zygote.enter(built, plan, rename=False)
         steps.append(("enter", entering_ns, time.time_ns()))
         self._take_socket(cell)
         ticks = start_time(built.pid)
@@ -187,7 +191,8 @@ class LocalDriver:
                 "missing": parts.mode.missing,
             }
         )
-        return tuple(StepSpan(f"driver.local.{name}", start, end) for name, start, end in steps)
+        own = tuple(StepSpan(f"driver.local.{name}", start, end) for name, start, end in steps)
+        return own, tuple(StepSpan(*span) for span in inside)
 
     async def _find_built(self, cell: Cell) -> Built | None:
         """Return what was built in a cell ahead of time, or by a start that was cancelled; None when that failed."""
@@ -201,13 +206,12 @@ class LocalDriver:
         del self._builds[cell.name]
         return built
 
-    async def _enter_prepared(self, built: Built, plan: Any) -> bool:
-        """Enter a prepared cell; False when its process is gone, as after the zygote's death."""
+    async def _enter_prepared(self, built: Built, plan: Any) -> tuple[Span, ...] | None:
+        """Enter a prepared cell; None when its process is gone, as after the zygote's death."""
         try:
-            await self._parts.zygote.enter(built, plan, rename=True)
+            return await self._parts.zygote.enter(built, plan, rename=True)
         except (FailedPrecondition, Unavailable):
-            return False
-        return True
+            return None
 
     async def _build(self, launch: Launch, cell: Cell, base: Base) -> Built:
         """Have the cell built; once more when the zygote was lost meanwhile, as it may have been without our notice."""
@@ -280,12 +284,13 @@ class LocalDriver:
         cell = parts.cells.find(sandbox_id)
         if cell is None:
             return
-        self._kill(cell)
+        if cell.name in self._builds or ((turn := self._turns.get(sandbox_id)) and turn.locked()):
+            # A start, or a build that nobody waits for, is under way. It must not hold up the end.
+            self._kill(cell)
         async with self._turn(sandbox_id):
-            # Once more: a start, or a build that nobody waits for, may have been under way.
             await self._find_built(cell)
             self._kill(cell)
-            await parts.reaper.end(cell, parts.cells.group(cell))
+            await parts.reaper.end(cell, parts.cells.group(cell), killed=True)
             if "address" in cell.state():
                 await self._note_end(cell)
 

@@ -122,7 +122,7 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
         await reaper.end_group(group)
     zygote = Zygote(watches.tell, str(config.state_dir / "zygote.log"))
     await zygote.start()
-    removal = Removal(mode, zygote)
+    removal = Removal(mode, cells, zygote)
     for directory in cells.unclaimed():
         await removal.remove(directory)
 
@@ -151,6 +151,7 @@ async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -
     capabilities = Capabilities(
         sources=_source_kinds(mode),
         templates=frozenset({HOST}),
+        tells_when_ready=True,
         pause_freeze=tree.can_freeze,
         best_effort=True,
         limits=mode.limits,

@@ -65,14 +65,21 @@ class Reaper:
             left += _kill_all(_of_user(to_outside(self._mode.maps(cell.slot)[0], 0)))
         return left
 
-    async def end(self, cell: Cell, group: Group) -> None:
+    async def end(self, cell: Cell, group: Group, *, killed: bool = False) -> None:
         """Kill until nothing is left.
+
+        Args:
+            cell: Whose processes.
+            group: Its control group.
+            killed: That was just done once.
 
         Raises:
             Unavailable: Something can't be killed in time, most likely stuck in the kernel.
         """
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         pause_s = 0.001
+        if killed:
+            await self._first_has_ended(cell)
         while not self.is_over(cell, group) and (self.kill(cell, group) or group.is_populated()):
             if asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(f"processes of {cell.name} don't end", reason="PROCESSES_STUCK", retry_after_s=5.0)

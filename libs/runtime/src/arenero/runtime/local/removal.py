@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from arenero.errors import FailedPrecondition
-from arenero.runtime.local.cells import Cell
+from arenero.runtime.local.cells import Cell, Cells
 from arenero.runtime.local.mode import Mode, Way
 from arenero.runtime.local.trees import remove_tree
 from arenero.runtime.local.zygote import Zygote
@@ -17,19 +17,23 @@ class Removal:
 
     Args:
         mode: How sandboxes are isolated here.
+        cells: May have a use for what is left.
         zygote: Removes for an ordinary user what belongs to ids of a user namespace.
     """
 
-    def __init__(self, mode: Mode, zygote: Zygote) -> None:
+    def __init__(self, mode: Mode, cells: Cells, zygote: Zygote) -> None:
         self._mode = mode
+        self._cells = cells
         self._zygote = zygote
 
     async def remove_cell(self, cell: Cell) -> None:
-        """Remove the directories of a cell, its own one last.
+        """Remove the directories of a cell, its own one last, or leave that to a new cell.
 
         Raises:
             FailedPrecondition: Something is left.
         """
+        if await asyncio.to_thread(self._cells.retire, cell):
+            return
         if cell.open_directory is not None:
             await self.remove(cell.open_directory)
         await self.remove(cell.directory)

@@ -119,21 +119,21 @@ class Zygote:
                 # Whoever waits gets it; when nobody does any more, it is nobody's news.
                 built.exception()
                 return
-            spans = tuple((name, start, end) for name, start, end in done.result()["spans"])
-            built.set_result(Built(order_id, ordered_ns, done.result()["pid"], spans))
+            built.set_result(Built(order_id, ordered_ns, done.result()["pid"], _spans(done.result()["spans"])))
 
         answer.add_done_callback(pass_on)
         return built
 
-    async def enter(self, built: Built, plan: Mapping[str, Any], *, rename: bool) -> None:
-        """Let a built sandbox run; returns when its server listens.
+    async def enter(self, built: Built, plan: Mapping[str, Any], *, rename: bool) -> tuple[Span, ...]:
+        """Let a built sandbox run; returns when its server serves, with what that took by its own account.
 
         Raises:
             FailedPrecondition, ResourceExhausted: It ended instead.
             Unavailable: The zygote is gone.
         """
         message = {"do": "enter", "id": built.order_id, "plan": plan, "rename": rename}
-        await self._open_line().ask(built.order_id, message)
+        answer = await self._open_line().ask(built.order_id, message)
+        return _spans(answer["spans"])
 
     async def remove(self, path: str, uids: Sequence[IdMap], gids: Sequence[IdMap], *, newuidmap: bool) -> None:
         """Remove a directory as root of a user namespace with these maps, as an ordinary user must.
@@ -232,6 +232,10 @@ class _Line(asyncio.Protocol):
         self.closed = True
         if self._transport is not None:
             self._transport.close()
+
+
+def _spans(values: Sequence[Sequence[Any]]) -> tuple[Span, ...]:
+    return tuple((str(name), int(start), int(end)) for name, start, end in values)
 
 
 def _error_of(message: Mapping[str, Any]) -> FailedPrecondition | ResourceExhausted:
