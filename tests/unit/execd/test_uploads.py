@@ -302,6 +302,26 @@ def test_upload_is_resumed_where_it_broke_off(tmp_path: Path):
     assert (tmp_path / "f").read_bytes() == b"hello world"
 
 
+def test_content_is_hashed_beside_the_next_write(tmp_path: Path):
+    pieces = [random.Random(at).randbytes(70_000) for at in range(20)]
+    content = b"".join(pieces)
+    for hashes in (0, 1, 3):
+        upload = begin(scope_of(tmp_path), WriteSpec(b"f", has_checksum=True))
+        token, hashing = upload.claim(), []
+        for at, piece in enumerate(pieces):
+            upload.write(token, [(70_000 * at, memoryview(piece))])
+            hashing += [threading.Thread(target=upload.hash) for _ in range(hashes)]
+            for thread in hashing[len(hashing) - hashes :]:
+                thread.start()
+        written = result(upload.finish(token, len(content), sha256(content).digest()))
+        for thread in hashing:
+            thread.join()
+        assert written.entry.status.size_bytes == len(content)
+        assert not upload._unhashed
+        upload.discard()
+    assert (tmp_path / "f").read_bytes() == content
+
+
 def test_discarded_upload_takes_nothing_more(tmp_path: Path):
     upload = begin(scope_of(tmp_path), WriteSpec(b"f"))
     token = upload.claim()

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from arenero.api.execd.v1 import file_service_pb2
-from arenero.sdk._sending import CHUNK_BYTES, MESSAGE_BYTES, chunks_of, slices
+from arenero.sdk._local_files import CHUNK_BYTES
+from arenero.sdk._sending import MESSAGE_BYTES, chunks_of, slices
 from tests.unit.sdk.wire import WirePair
 
 

@@ -4,8 +4,8 @@ They are hidden until complete and then put in place in one step, or written in 
 that the file system can do.
 
 An upload goes through `begin`, any number of `write`, and `finish`, each in some thread; `discard` ends one that
-failed. What a sandbox can make go wrong between these is checked at the end: a reader sees the old file or the new
-one.
+failed. What was written is hashed by `hash`, which may run beside the next `write`: both take long. What a sandbox can
+make go wrong between these is checked at the end: a reader sees the old file or the new one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import enum
 import errno
 import os
 import threading
+from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -193,7 +194,7 @@ class _Target:
 
 
 class Upload:
-    """One file being written. Its methods may be called from any thread, by one at a time."""
+    """One file being written. Its methods may be called from any thread."""
 
     def __init__(self, target: _Target, fd: int, temporary: Temporary | None = None) -> None:
         self._target = target
@@ -202,6 +203,8 @@ class Upload:
         self._temporary = temporary
         hashes = self._spec.has_checksum or self._spec.write_mode is WriteMode.APPEND
         self._checksum = Checksum() if hashes else None
+        self._unhashed: deque[tuple[int, list[bytes | memoryview]]] = deque()
+        self._hash_lock = threading.Lock()
         self._lock = threading.Lock()
         self._claim = 0
         self._is_closed = False
@@ -238,6 +241,12 @@ class Upload:
                 else:
                     self._write_at(offset, pieces)
 
+    def hash(self) -> None:
+        """Go on with the checksum of what was written. Without it, memory fills up; `finish` does what is left."""
+        with self._hash_lock:
+            while self._unhashed:
+                self._hash(*self._unhashed.popleft())
+
     def finish(self, token: int, size_bytes: int | None, sha256: bytes) -> Generator[Any, None, Written]:
         """Check the content, give it owner and mode, put it in place. Then, and only then, the file is written.
 
@@ -248,6 +257,7 @@ class Upload:
         """
         with self._lock, blamed_on(self._spec.path):
             self._check(token)
+            self.hash()
             size = self._settle_size(size_bytes)
             if sha256:
                 self._compare((yield from self._digest(size)), sha256)
@@ -259,6 +269,7 @@ class Upload:
             if self._is_closed:
                 return
             self._is_closed = True
+            self._unhashed.clear()
             if self._temporary is not None:
                 self._temporary.close()
             else:
@@ -283,7 +294,8 @@ class Upload:
         if end > HIGHEST_OFFSET:
             raise InvalidArgument("the chunk lies beyond the longest file", reason="OUT_OF_RANGE", field="offset")
         write_all(self._fd, pieces, offset)
-        self._hash(offset, pieces)
+        if self._checksum is not None:
+            self._unhashed.append((offset, pieces))
         self.received_offset = max(self.received_offset, end)
 
     def _hash(self, offset: int, pieces: list[bytes | memoryview]) -> None:

@@ -22,6 +22,12 @@ from arenero.rpc.interceptors import Parse, Surroundings, wrap
 UNIX: Final = "unix:"
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_UNIX_PATH_BYTES: Final = 107
+_WINDOW_OF_UNIX_SOCKETS: Final[Sequence[tuple[str, Any]]] = (
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 2 * 1024 * 1024),
+)
+"""How far a sender may be ahead of its reader. gRPC's own estimate, of what is on a long way, takes a busy machine for
+one, and memory grows by tens of MiB; between processes there is no distance to make up for."""
 _WRAPPED_LIMIT: Final = 1024
 _T = TypeVar("_T")
 
@@ -51,6 +57,7 @@ class RpcServerConfig:
             ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
             # Two servers on one port would share the calls between them; the second must fail instead.
             ("grpc.so_reuseport", 0),
+            *(_WINDOW_OF_UNIX_SOCKETS if self.address.startswith(UNIX) else ()),
         ]
 
 

@@ -68,7 +68,7 @@ def parse_read(raw: bytes) -> Any:
     return FilePart(message.FromString(raw[:length]).offset, raw[start:])
 
 
-def write_request(offset: int, data: bytes) -> bytes:
+def write_request(offset: int, data: bytes | memoryview) -> bytes:
     """Return a serialized message of `Write` with content."""
     head = file_service_pb2.WriteRequest(offset=offset).SerializeToString()
     opening = bytes((file_service_pb2.WriteRequest.DATA_FIELD_NUMBER << _KIND_BITS | _BYTES,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -10,13 +9,12 @@ import grpc
 
 from arenero.api.execd.v1 import file_service_pb2
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
+from arenero.sdk._local_files import CHUNK_BYTES, pieces_of
 from arenero.sdk._payloads import parse_read, serialized
 from arenero.sdk._plane import Plane, Way
 from arenero.sdk._writing import write
 from arenero.sdk.errors import Unauthenticated, Unavailable, typed
 
-CHUNK_BYTES: Final = 1024 * 1024
-"""Taken from a source at once."""
 MESSAGE_BYTES: Final = 1024 * 1024
 """Sent at once. Each message costs both sides a quarter of a millisecond, besides what its bytes cost."""
 _SERVICE: Final = f"/{file_service_pb2.DESCRIPTOR.services_by_name['FileService'].full_name}"
@@ -28,7 +26,7 @@ Content: TypeAlias = bytes | str | BinaryIO | Iterable[bytes] | AsyncIterable[by
 
 
 async def chunks_of(content: Content) -> AsyncIterator[bytes]:
-    """Cut content into pieces that fit into messages. A file is read in a thread: it may be a pipe."""
+    """Cut content into pieces. A file is read in a thread: it may be a pipe."""
     if isinstance(content, str):
         content = content.encode()
     if isinstance(content, bytes | bytearray | memoryview):
@@ -40,7 +38,7 @@ async def chunks_of(content: Content) -> AsyncIterator[bytes]:
             async for chunk in chunks_of(piece):
                 yield chunk
     elif hasattr(content, "read"):
-        while piece := await asyncio.to_thread(content.read, CHUNK_BYTES):
+        async for piece in pieces_of(content):
             yield piece.encode() if isinstance(piece, str) else piece
     else:
         for piece in content:
@@ -48,13 +46,11 @@ async def chunks_of(content: Content) -> AsyncIterator[bytes]:
                 yield chunk
 
 
-def slices(chunk: bytes) -> Iterator[bytes]:
+def slices(chunk: bytes) -> Iterator[memoryview]:
     """Cut a chunk into what one message carries."""
-    if len(chunk) <= MESSAGE_BYTES:
-        yield chunk
-        return
-    for begin in range(0, len(chunk), MESSAGE_BYTES):
-        yield chunk[begin : begin + MESSAGE_BYTES]
+    view = memoryview(chunk)
+    for begin in range(0, len(view) or 1, MESSAGE_BYTES):
+        yield view[begin : begin + MESSAGE_BYTES]
 
 
 async def send(plane: Plane, method: str, messages: AsyncGenerator[Any, None]) -> Any:

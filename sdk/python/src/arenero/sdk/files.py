@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from arenero.api.execd.v1 import file_pb2, file_service_pb2
 from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk import _plane
+from arenero.sdk._local_files import Writing
 from arenero.sdk._payloads import write_request
 from arenero.sdk._plane import Plane
 from arenero.sdk._sending import MESSAGE_BYTES, Content, chunks_of, receive, send, slices
@@ -176,11 +177,12 @@ class Files:
         done = 0
         try:
             with partial.open("wb") as out:
-                async for piece in self.read_stream(path):
-                    out.write(piece)
-                    done += len(piece)
-                    if progress is not None:
-                        progress(done)
+                async with Writing(out) as writing:
+                    async for piece in self.read_stream(path):
+                        await writing.write(piece)
+                        done += len(piece)
+                        if progress is not None:
+                            progress(done)
             partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)
@@ -352,7 +354,7 @@ async def _archive_messages(
     yield file_service_pb2.UploadArchiveRequest(open=opening)
     async for chunk in chunks:
         for piece in slices(chunk):
-            yield file_service_pb2.UploadArchiveRequest(data=piece)
+            yield file_service_pb2.UploadArchiveRequest(data=bytes(piece))
 
 
 def _compression(gzip: bool) -> file_service_pb2.ArchiveCompression:

@@ -57,8 +57,6 @@ from arenero.telemetry.store import SpanStore
 from arenero.telemetry.tracing import instance_name
 
 _SWEEP_S: Final = 1.0
-_KEPT_BYTES: Final = 16 * 1024 * 1024
-"""Free memory that is kept for the next messages: a busy gateway takes and drops some MiB a thousand times a second."""
 _HEALTH: Final = {
     True: health_pb2.HealthCheckResponse.SERVING,
     False: health_pb2.HealthCheckResponse.NOT_SERVING,
@@ -102,7 +100,7 @@ class _Ways:
 @asynccontextmanager
 async def build(config: GatewayConfig) -> AsyncIterator[Service]:
     """Open the log and the ways to the services, and yield the gateway."""
-    heap.tune(_KEPT_BYTES)
+    heap.tune()
     async with AsyncExitStack() as stack:
         connection = await stack.enter_async_context(connect_bus(config.bus, name="gateway"))
         await ensure_stream(connection, STREAMS[Kind.KEY])

@@ -388,7 +388,7 @@ class _Transfers:
 
 
 class _Receiving:
-    """Writes chunks as they come, a batch at a time, and receives the next batch meanwhile."""
+    """Writes chunks as they come, a batch at a time; hashes the last batch, and receives the next one, meanwhile."""
 
     def __init__(self, workers: FileWorkers, upload: Upload, token: int, identity: Identity | None) -> None:
         self._workers = workers
@@ -396,6 +396,7 @@ class _Receiving:
         self._token = token
         self._identity = identity
         self._writing: asyncio.Future[None] | None = None
+        self._hashing: asyncio.Future[None] | None = None
         self.received_bytes = 0
 
     async def run(self, messages: AsyncIterator[api.WriteRequest | Part]) -> api.WriteFinish | None:
@@ -422,6 +423,7 @@ class _Receiving:
         """Take no more interest in what is being written."""
         if self._writing is not None:
             self._writing.cancel()
+            self._workers.submit(self._upload.hash)
 
     async def _write(self, batch: list[tuple[int, bytes | memoryview]]) -> None:
         await self._written()
@@ -432,6 +434,9 @@ class _Receiving:
         if self._writing is not None:
             await self._writing
             self._writing = None
+            if self._hashing is not None:
+                await self._hashing
+            self._hashing = self._workers.start(None, self._upload.hash)
 
 
 def _may_resume(error: BaseException) -> bool:
