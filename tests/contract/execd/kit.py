@@ -157,8 +157,14 @@ def remove_cgroup(path: Path) -> None:
 
 
 def token(sandbox_id: str = SANDBOX_ID, generation: int = 1, ttl_s: float = 600, **more: Any) -> str:
-    """Sign a token as the control plane does."""
-    claims = {"sandbox_id": sandbox_id, "generation": generation, "exp": int(time.time() + ttl_s), "aud": "execd"}
+    """Sign a token as the control plane does for itself."""
+    claims = {
+        "sandbox_id": sandbox_id,
+        "generation": generation,
+        "exp": int(time.time() + ttl_s),
+        "aud": "execd",
+        "control": True,
+    }
     body = _encode(json.dumps(claims | more).encode())
     return f"{body}.{_encode(KEY.sign(body.encode()).signature)}"
 

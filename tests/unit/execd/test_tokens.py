@@ -96,4 +96,12 @@ def test_new_identity_voids_the_tokens_of_the_old_one(check: TokenCheck) -> None
 def test_many_tokens_do_not_fill_the_memory(check: TokenCheck) -> None:
     for end in range(1000, 1600):
         check.check(token(exp=end))
-    assert len(check._ends) <= 256
+    assert len(check._known) <= 256
+
+
+def test_only_a_token_for_control_controls(check: TokenCheck) -> None:
+    check.check(token(control=True), control=True)
+    for given in (token(), token(control=1), token(control="true")):
+        check.check(given)
+        with pytest.raises(PermissionDenied, match="control plane"):
+            check.check(given, control=True)

@@ -29,3 +29,9 @@ def test_a_token_names_one_boot_of_one_sandbox_and_its_end() -> None:
     }
     assert (token.expires_at - clock.now()).total_seconds() == 0.5
     VerifyKey(signer.public_key).verify(body.encode(), decode(signature))
+
+
+def test_only_a_token_for_control_says_so() -> None:
+    signer = TokenSigner(SigningKey(b"s" * 32), ManualClock())
+    body, _ = signer.sign(a_record(), 60, control=True).text.split(".")
+    assert json.loads(decode(body))["control"] is True

@@ -8,6 +8,7 @@ import grpc
 import pytest
 
 from arenero.api.execd.v1 import lease_service_pb2 as api
+from tests.contract.execd import kit
 from tests.contract.execd.kit import Client
 
 
@@ -39,6 +40,19 @@ async def test_metrics_are_streamed_at_their_interval(client: Client) -> None:
     assert times[-1] - times[0] >= 0.4e9
     assert shares[0] == 0.0
     assert max(shares) > 0
+
+
+async def test_token_that_was_given_out_reads_metrics_and_changes_nothing(client: Client) -> None:
+    given = (("authorization", f"Bearer {kit.token(control=False)}"),)
+    await client.lease.GetMetrics(api.GetMetricsRequest(), metadata=given)
+    for attempt in (
+        client.lease.SetLease(api.SetLeaseRequest(revision=99), metadata=given),
+        client.lease.Shutdown(api.ShutdownRequest(), metadata=given),
+        client.lease.Refresh(api.RefreshRequest(), metadata=given),
+    ):
+        with pytest.raises(grpc.aio.AioRpcError, match="only the control plane"):
+            await attempt
+    await client.call("List")
 
 
 async def test_interval_that_would_flood_is_refused(client: Client) -> None:

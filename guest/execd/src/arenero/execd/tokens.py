@@ -12,6 +12,7 @@ import binascii
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from nacl.exceptions import BadSignatureError
@@ -24,6 +25,16 @@ MAX_TOKEN_CHARS: Final = 4096
 _MAX_REMEMBERED: Final = 256
 
 
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """What a token allows."""
+
+    end_s: float
+    """Unix time."""
+    control: bool
+    """To change the sandbox itself."""
+
+
 class TokenCheck:
     """Checks tokens for one sandbox."""
 
@@ -34,33 +45,41 @@ class TokenCheck:
         self._sandbox_id = sandbox_id
         self._generation = generation
         self._now_s = now_s
-        self._ends: dict[str, float] = {}
+        self._known: dict[str, _Grant] = {}
 
     def change(self, sandbox_id: str, generation: int) -> None:
         """The sandbox has a new identity: all tokens of the old one are void from now on."""
         self._sandbox_id = sandbox_id
         self._generation = generation
-        self._ends.clear()
+        self._known.clear()
 
-    def check(self, token: str) -> None:
+    def check(self, token: str, *, control: bool = False) -> None:
         """Return if the token is good.
+
+        Args:
+            token: What the caller sent.
+            control: It must be one that the control plane keeps for itself, not one that it gives out.
 
         Raises:
             Unauthenticated: It is malformed, not signed by the control plane, or has ended.
-            PermissionDenied: It is for another sandbox or an older generation of this one.
+            PermissionDenied: It is for another sandbox or an older generation of this one, or not for control.
         """
-        end_s = self._ends.get(token)
-        if end_s is None:
-            end_s = self._verify(token)
-            if len(self._ends) >= _MAX_REMEMBERED:
-                self._ends.clear()
-            self._ends[token] = end_s
-        if self._now_s() >= end_s:
-            self._ends.pop(token, None)
+        grant = self._known.get(token)
+        if grant is None:
+            grant = self._verify(token)
+            if len(self._known) >= _MAX_REMEMBERED:
+                self._known.clear()
+            self._known[token] = grant
+        if self._now_s() >= grant.end_s:
+            self._known.pop(token, None)
             raise Unauthenticated("the sandbox token has ended", reason="TOKEN_EXPIRED", fix="get a new endpoint")
+        if control and not grant.control:
+            raise PermissionDenied(
+                "only the control plane may do this", reason="TOKEN_NOT_CONTROL", fix="ask SandboxService"
+            )
 
-    def _verify(self, token: str) -> float:
-        """Return when a token ends, after all checks but that one."""
+    def _verify(self, token: str) -> _Grant:
+        """Return what a token allows, after all checks but that of its end."""
         claims = self._open(token)
         end_s = claims.get("exp")
         if claims.get("aud") != AUDIENCE or isinstance(end_s, bool) or not isinstance(end_s, int | float):
@@ -69,7 +88,7 @@ class TokenCheck:
             raise PermissionDenied("the token is for another sandbox", reason="TOKEN_SANDBOX")
         if claims.get("generation") != self._generation:
             raise PermissionDenied("the token is for another generation of the sandbox", reason="TOKEN_GENERATION")
-        return float(end_s)
+        return _Grant(float(end_s), claims.get("control") is True)
 
     def _open(self, token: str) -> dict[str, Any]:
         """Check the signature and return the claims."""

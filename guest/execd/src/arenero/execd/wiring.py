@@ -49,6 +49,10 @@ from arenero.rpc.server import RpcServer, RpcServerConfig
 
 FLUSH_S: Final = 0.5
 """How long streams may take to send their last frames when the sandbox ends; init waits a little longer."""
+_CONTROL: Final = frozenset(
+    f"/arenero.api.execd.v1.LeaseService/{name}" for name in ("SetLease", "Shutdown", "Refresh")
+)
+"""What only the control plane may do: clients that were given a token would get around its rules."""
 _INIT_LOST: Final = 3
 _LOOKING_THREADS: Final = 4
 """For what takes a look at the whole sandbox: its processes, its ports, what it uses."""
@@ -68,13 +72,13 @@ class Execd:
 
 @dataclass(slots=True)
 class _Doors:
-    """Whoever calls must have a token of this sandbox, where tokens are asked for."""
+    """Whoever calls must have a token of this sandbox, where tokens are asked for; for some calls one for control."""
 
     tokens: TokenCheck | None = None
 
     async def __call__(self, method: str, metadata: Mapping[str, str]) -> Caller | None:
         if self.tokens is not None:
-            self.tokens.check(bearer_token(metadata))
+            self.tokens.check(bearer_token(metadata), control=method in _CONTROL)
         return None
 
 

@@ -61,7 +61,7 @@ class ExecdClient:
     async def _channel(self, record: SandboxRecord) -> AsyncIterator[tuple[grpc.aio.Channel, list[tuple[str, str]]]]:
         if record.endpoint is None:
             raise FailedPrecondition(f"{record.id} has no execd", reason="NO_EXECD")
-        token = self._signer.sign(record, _TOKEN_TTL_S).text
+        token = self._signer.sign(record, _TOKEN_TTL_S, control=True).text
         options = [("grpc.max_receive_message_length", MAX_ANSWER_BYTES)]
         async with open_channel(record.endpoint.address, options=options) as channel:
             yield channel, [(AUTHORIZATION_KEY, f"Bearer {token}")]

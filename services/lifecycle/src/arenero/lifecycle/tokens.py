@@ -43,11 +43,19 @@ class TokenSigner:
         self.public_key = bytes(key.verify_key)
         """32 bytes that execd checks tokens with."""
 
-    def sign(self, record: SandboxRecord, ttl_s: float) -> Token:
-        """Return a token for a sandbox's present boot, good for so many seconds, whole ones upwards."""
+    def sign(self, record: SandboxRecord, ttl_s: float, *, control: bool = False) -> Token:
+        """Return a token for a sandbox's present boot, good for so many seconds, whole ones upwards.
+
+        Args:
+            record: The sandbox.
+            ttl_s: How long it is good.
+            control: It may change the sandbox's lease and identity too; never to be given out.
+        """
         expires_at = self._clock.now() + timedelta(seconds=ttl_s)
         exp = -int(-expires_at.timestamp() // 1)
         claims = {"sandbox_id": record.id, "generation": record.generation, "exp": exp, "aud": AUDIENCE}
+        if control:
+            claims["control"] = True
         body = _encode(json.dumps(claims, separators=(",", ":")).encode())
         signature = _encode(self._key.sign(body.encode()).signature)
         return Token(f"{body}.{signature}", expires_at)
