@@ -54,9 +54,9 @@ _CONTROL: Final = frozenset(
 )
 """What only the control plane may do: clients that were given a token would get around its rules."""
 _INIT_LOST: Final = 3
+"""Exit code of a server that has outlived init."""
 _LOOKING_THREADS: Final = 4
 """For what takes a look at the whole sandbox: its processes, its ports, what it uses."""
-"""Exit code of a server that has outlived init."""
 
 
 @dataclass(frozen=True, slots=True)
