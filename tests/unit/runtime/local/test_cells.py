@@ -84,10 +84,13 @@ def test_an_end_is_known_once_it_was_written_down(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "null"])
 def test_a_damaged_state_is_no_state(tmp_path: Path, text: str) -> None:
-    cell = cells_of(tmp_path).make(None)
+    cells, sandbox_id = cells_of(tmp_path), new_sandbox_id()
+    cell = cells.claim(cells.make(None), sandbox_id)
     with (cell.directory / "cell").open("a") as notes:
         notes.write(f'{text}\n{{"state": {text or "0"}}}\n')
-    assert cell.state() == {}
+    found = cells_of(tmp_path).find(sandbox_id)
+    assert found is not None
+    assert found.state() == {}
 
 
 @pytest.mark.parametrize(("text", "process"), [("12 345\n", (12, 345)), ("", None), ("12", None), ("a b", None)])
@@ -101,7 +104,26 @@ def test_writing_the_state_of_a_removed_cell_is_no_error(tmp_path: Path) -> None
     cell = cells_of(tmp_path).make(None)
     shutil.rmtree(cell.directory)
     cell.write_state({"address": "unix:/x"})
-    assert cell.state() == {}
+    assert not cell.directory.exists()
+
+
+def test_a_sandbox_whose_directory_was_removed_is_not_found_any_more(tmp_path: Path) -> None:
+    cells, sandbox_id = cells_of(tmp_path), new_sandbox_id()
+    cell = cells.claim(cells.make(None), sandbox_id)
+    assert cells.find(sandbox_id) == cell
+    shutil.rmtree(cell.directory)
+    assert cells.find(sandbox_id) is None
+
+
+def test_what_is_known_of_a_sandbox_is_known_after_a_restart(tmp_path: Path) -> None:
+    cells, sandbox_id = cells_of(tmp_path), new_sandbox_id()
+    cell = cells.claim(cells.make(None), sandbox_id)
+    cell.write_state({"address": "unix:/x"})
+    cell.record.write_text("12 345\n")
+    found = cells_of(tmp_path).find(sandbox_id)
+    assert found is not None
+    assert found == cell
+    assert (found.state(), found.process(), found.exit()) == ({"address": "unix:/x"}, (12, 345), None)
 
 
 def image_cells(tmp_path: Path) -> Cells:

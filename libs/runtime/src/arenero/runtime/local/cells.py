@@ -29,7 +29,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ from arenero.runtime.local.trees import remove_tree
 SOCKET: Final = "execd.sock"
 _LOCKED: Final = 0o755
 _NOTES: Final = "cell"
+_PROCESS: Final = "process"
 _MOST_SPENT: Final = 64
 
 
@@ -60,6 +61,8 @@ class Cell:
     """Size of its own file system; None: a plain directory."""
     open_directory: Path | None = None
     """Where `run`, `root` and `execd.sock` are instead, when the sandbox's user could not reach them here."""
+    known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What its notes and its record say. Nobody else writes notes, and the record changes with `begin_notes` only."""
 
     @property
     def _reachable(self) -> Path:
@@ -72,7 +75,7 @@ class Cell:
     @property
     def record(self) -> Path:
         """File with the pid of its first process."""
-        return self.directory / "process"
+        return self.directory / _PROCESS
 
     @property
     def run(self) -> Path:
@@ -91,43 +94,51 @@ class Cell:
 
     def process(self) -> tuple[int, int] | None:
         """Return pid and start time of the first process, if there ever was one."""
-        try:
-            pid, ticks = map(int, self.record.read_text().split())
-        except (OSError, ValueError):
-            return None
-        return pid, ticks
+        if (process := self.known.get(_PROCESS)) is None:
+            try:
+                pid, ticks = map(int, self.record.read_text().split())
+            except (OSError, ValueError):
+                return None
+            process = self.known[_PROCESS] = (pid, ticks)
+        return process
 
     def state(self) -> dict[str, Any]:
         """Return what is known of the sandbox; empty when it was never started."""
-        state = notes.read(self._notes).get("state")
+        state = self.known.get("state")
         return state if isinstance(state, dict) else {}
 
     def write_state(self, state: Mapping[str, Any]) -> None:
         """Write down what is known of the sandbox, whole or not at all."""
-        notes.add(self._notes, {"state": dict(state)})
+        self._note(state=dict(state))
 
     def note_stopped(self) -> None:
         """Write down that the sandbox's end is our doing."""
-        notes.add(self._notes, {"stopped": True})
+        self._note(stopped=True)
 
     def was_stopped(self) -> bool:
         """Whether the sandbox's end is our doing."""
-        return "stopped" in notes.read(self._notes)
+        return "stopped" in self.known
 
     def exit(self) -> ExitFacts | None:
         """Return how the sandbox ended, once that is known."""
-        known = notes.read(self._notes).get("exit")
+        known = self.known.get("exit")
         return ExitFacts(**known) if known else None
 
     def write_exit(self, facts: ExitFacts) -> None:
         """Write down how the sandbox ended, whole or not at all."""
-        notes.add(self._notes, {"exit": asdict(facts)})
+        self._note(exit=asdict(facts))
 
     def begin_notes(self) -> None:
         """Write down what the cell is, and that nothing else is known."""
         described: dict[str, Any] = {"name": self.name, "slot": self.slot, "disk_bytes": self.disk_bytes}
         described["open_directory"] = str(self.open_directory) if self.open_directory else None
         notes.begin(self._notes, described)
+        self.known.clear()
+        self.known.update(described)
+
+    def _note(self, **facts: Any) -> None:
+        notes.add(self._notes, facts)
+        self.known.update(facts)
 
 
 class Cells:
@@ -151,6 +162,7 @@ class Cells:
         self._open_dir = Path(tempfile.gettempdir(), f"arenero-{state_digest(state_dir)}")
         self._used: dict[int, str] = {}
         self._spent: list[Path] = []
+        self._claimed: dict[SandboxId, Cell] = {}
 
     def open(self) -> None:
         """Make the directories, and find the slots in use."""
@@ -282,18 +294,20 @@ class Cells:
         """Make a cell a sandbox's."""
         target = self._sandboxes_dir / sandbox_id
         cell.directory.rename(target)
-        return replace(cell, directory=target)
+        claimed = self._claimed[sandbox_id] = replace(cell, directory=target)
+        return claimed
 
     def find(self, sandbox_id: SandboxId) -> Cell | None:
         """Return a sandbox's cell, or None when there is no such sandbox here."""
-        directory = self._sandboxes_dir / sandbox_id
-        described = notes.read(directory / _NOTES)
-        if "name" not in described:
+        cell = self._claimed.get(sandbox_id)
+        if cell is None:
+            cell = _read_cell(self._sandboxes_dir / sandbox_id)
+            if cell is not None:
+                self._claimed[sandbox_id] = cell
+        elif not cell.directory.exists():
+            del self._claimed[sandbox_id]
             return None
-        apart = described["open_directory"]
-        return Cell(
-            directory, described["name"], described["slot"], described["disk_bytes"], Path(apart) if apart else None
-        )
+        return cell
 
     def sandbox_ids(self) -> frozenset[SandboxId]:
         """Return every sandbox of which anything is left."""
@@ -336,6 +350,15 @@ class Cells:
         """Free the slot of a cell; its processes, group and directory must be gone."""
         if self._used.get(cell.slot) == cell.name:
             del self._used[cell.slot]
+        self._claimed.pop(SandboxId(cell.directory.name), None)
+
+
+def _read_cell(directory: Path) -> Cell | None:
+    known = notes.read(directory / _NOTES)
+    if "name" not in known:
+        return None
+    apart = known["open_directory"]
+    return Cell(directory, known["name"], known["slot"], known["disk_bytes"], Path(apart) if apart else None, known)
 
 
 def state_digest(state_dir: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 from dataclasses import dataclass
@@ -59,9 +60,13 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
     except OSError as error:
         reason = error.strerror or str(error)
         return Fingerprint(usable=False, reason=reason, fix="set runtime.local.state_dir"), None
+    watches = Watches()
+    zygote = Zygote(watches.tell, str(config.state_dir / "zygote.log"))
     try:
-        survey = await _survey(config)
+        # Both take a good part of a second. How the zygote fares is asked again below.
+        survey, _ = await asyncio.gather(_survey(config), _try_to_start(zygote))
     except (OSError, ValueError) as error:
+        await zygote.close()
         os.close(lock_fd)
         return Fingerprint(usable=False, reason=f"the host can't be surveyed: {error}"), None
     tree = _tree(config)
@@ -69,13 +74,19 @@ async def open_parts(config: LocalConfig) -> tuple[Fingerprint, Parts | None]:
     mode = choose(survey, tree.missing, first_id=config.first_id)
     checks = tuple(Check(f.name, f.ok, f.message, f.fix) for f in survey.findings)
     try:
-        parts = await _assemble(config, mode, tree, lock_fd)
+        parts = await _assemble(config, mode, tree, lock_fd, watches, zygote)
     except (ArenError, OSError) as error:
+        await zygote.close()
         tree.remove()
         os.close(lock_fd)
         return Fingerprint(usable=False, reason=str(error), checks=checks), None
     reason = "" if mode.standard else f"only with best-effort isolation; {mode.missing[0]}"
     return Fingerprint(usable=True, reason=reason, fix=mode.fix, checks=checks), parts
+
+
+async def _try_to_start(zygote: Zygote) -> None:
+    with contextlib.suppress(ArenError, OSError):
+        await zygote.start()
 
 
 async def _survey(config: LocalConfig) -> probe.Survey:
@@ -111,16 +122,16 @@ def _tree(config: LocalConfig) -> Tree:
     return Tree(cgroup_layout.detect(), state_digest(config.state_dir), parent="" if os.geteuid() == 0 else None)
 
 
-async def _assemble(config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int) -> Parts:
+async def _assemble(
+    config: LocalConfig, mode: Mode, tree: Tree, lock_fd: int, watches: Watches, zygote: Zygote
+) -> Parts:
     cells = Cells(config.state_dir, mode, tree, config.most_sandboxes)
     cells.open()
     sources = Sources(config, own_ids=os.geteuid() == 0, shift=mode.shift)
     sources.open()
-    watches = Watches()
     reaper = Reaper(mode, watches, config.stop_timeout_s)
     for group in cells.stray_groups():
         await reaper.end_group(group)
-    zygote = Zygote(watches.tell, str(config.state_dir / "zygote.log"))
     await zygote.start()
     removal = Removal(mode, cells, zygote)
     for directory in cells.unclaimed():
