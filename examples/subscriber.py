@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import nats
-import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
@@ -56,7 +55,7 @@ async def fetch(pull: JetStreamContext.PullSubscription, *, wait_s: float) -> li
     """Return the next messages, as soon as there is one; none after `wait_s`."""
     try:
         return await pull.fetch(BATCH, timeout=wait_s)
-    except nats.errors.TimeoutError:
+    except TimeoutError:  # NATS's own is one too, and nats-py raises now this one, now that
         return []
 
 
