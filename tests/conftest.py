@@ -8,7 +8,12 @@ import signal
 import subprocess
 from collections.abc import Callable
 
+import hypothesis
 import pytest
+
+# How long an example takes says something about the machine only.
+hypothesis.settings.register_profile("arenero", deadline=None)
+hypothesis.settings.load_profile("arenero")
 
 
 def pytest_sessionstart() -> None:

@@ -114,18 +114,18 @@ def test_stop_waits_for_what_was_cancelled_and_cancels_the_rest() -> None:
             raise
 
     async def begin() -> list[asyncio.Task[None]]:
-        async def cancel_soon() -> None:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(undo())
-                await asyncio.Event().wait()
+        return [asyncio.get_running_loop().create_task(undo()) for _ in range(2)]
 
-        return [asyncio.get_running_loop().create_task(cancel_soon())]
+    async def cancel(task: asyncio.Task[None]) -> None:
+        task.cancel()
+        await asyncio.sleep(0)
 
     tasks = portal.run(begin())
     assert begun.wait(10)
+    portal.run(cancel(tasks[0]))
     portal.stop()
-    assert done == ["undone"]
-    assert tasks[0].cancelled()
+    assert done == ["undone", "undone"]
+    assert all(task.cancelled() for task in tasks)
 
 
 def test_portal_starts_again_after_it_was_stopped(portal: Portal) -> None:
