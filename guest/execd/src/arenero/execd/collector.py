@@ -25,8 +25,8 @@ REST_S: Final = 0.001
 """What a program that writes a gigabyte in a second takes to fill a busy pipe."""
 NEAR_BYTES: Final = CHUNK_BYTES
 NEAR_PATIENCE_S: Final = 0.02
-PATIENCE_S: Final = 0.25
-PACE_BYTES_PER_S: Final = 16 << 20
+PATIENCE_S: Final = 1.0
+PACE_BYTES_PER_S: Final = 4 << 20
 _FULL_PIPE_BYTES: Final = 64 * 1024
 _BUSY_READS: Final = 2
 _PULL_BYTES: Final = PIPE_BYTES + CHUNK_BYTES
