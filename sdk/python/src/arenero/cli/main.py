@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from arenero.cli.entry import loading
+
 _COMMANDS = {
     "up": ("arenero.cli.platform.commands:up", "Start the platform on this machine."),
     "down": ("arenero.cli.platform.commands:down", "Stop it and end its sandboxes."),
@@ -37,7 +39,8 @@ class Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        with loading():
+            command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -48,7 +48,13 @@ def asynchronous(function: Callable[P, Coroutine[Any, Any, int | None]]) -> Call
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        sys.exit(_run(function(*args, **kwargs)))
+        coroutine = function(*args, **kwargs)
+        try:
+            code = _run(coroutine)
+        finally:
+            # Interrupted before it was begun, it would complain when it is thrown away.
+            coroutine.close()
+        sys.exit(code)
 
     return run
 
