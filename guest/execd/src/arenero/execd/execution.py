@@ -300,7 +300,8 @@ class Exec:
             self._kill()
             return
         asking = signal.SIGHUP if self.spec.terminal else signal.SIGTERM
-        for number in (asking, signal.SIGTERM, signal.SIGCONT):
+        # Each once: a program may say good-bye for every SIGTERM that it gets.
+        for number in dict.fromkeys((asking, signal.SIGTERM, signal.SIGCONT)):
             self._link.send_signal(self.key, number)
         due_s = self._loop.time() + grace_s
         if self._grace is None or self._grace.when() > due_s:
