@@ -28,6 +28,9 @@ class Processes:
         self._loop = asyncio.get_running_loop()
         self._sweeper: asyncio.TimerHandle | None = None
         self._stopping = False
+        self._has_started = False
+        self.on_first: Callable[[], None] = lambda: None
+        """Called when the first exec is on its way: from now on there may be processes that use up what there is."""
         self.on_drained: Callable[[], None] = lambda: None
         """Called when the sandbox is ending and no exec is left."""
         services.spool.make_room = self._forget_oldest
@@ -65,6 +68,9 @@ class Processes:
         exec_.on_over = self._on_over
         self._execs[exec_id] = exec_
         exec_.start(traceparent)
+        if not self._has_started:
+            self._has_started = True
+            self._loop.call_soon(self.on_first)
         return exec_, False
 
     def get(self, exec_id: str) -> Exec:

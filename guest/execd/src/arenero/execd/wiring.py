@@ -14,16 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from arenero.api.execd.v1 import (
-    code_service_pb2,
-    code_service_pb2_grpc,
-    exec_pb2,
-    exec_service_pb2_grpc,
-    file_service_pb2_grpc,
-    isolation_service_pb2,
-    isolation_service_pb2_grpc,
-    lease_service_pb2_grpc,
-)
+from arenero.api.execd.v1 import exec_pb2
 from arenero.execd import cgroups, control
 from arenero.execd.accounts import Accounts
 from arenero.execd.execution import Services
@@ -37,13 +28,13 @@ from arenero.execd.refresh import Refresher
 from arenero.execd.servicer.execs import ExecServicer
 from arenero.execd.servicer.files import FileServicer
 from arenero.execd.servicer.lease import LeaseServicer
-from arenero.execd.servicer.payloads import parse_write
+from arenero.execd.servicer.registering import register
 from arenero.execd.servicer.specs import spec_of
-from arenero.execd.servicer.unsupported import unsupported
 from arenero.execd.spool import PLACES, Spool
 from arenero.execd.surroundings import Surroundings
 from arenero.execd.threads import Threads
 from arenero.execd.tokens import TokenCheck
+from arenero.host import heap
 from arenero.rpc.identity import Caller, bearer_token
 from arenero.rpc.server import RpcServer, RpcServerConfig
 
@@ -91,6 +82,7 @@ def serve(surroundings: InitPlan, line: socket.socket) -> int:
     """
     # This process never forks; without its fork handlers gRPC keeps fewer threads in order.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    heap.tune()
     gc.freeze()
     return asyncio.run(_serve(surroundings.listen, line))
 
@@ -99,7 +91,6 @@ def serve(surroundings: InitPlan, line: socket.socket) -> int:
 async def build(plan: InitPlan, line: socket.socket, server: RpcServer, doors: _Doors) -> AsyncIterator[Execd]:
     """Connect all parts."""
     loop = asyncio.get_running_loop()
-    loop.set_default_executor(Threads(_LOOKING_THREADS, "looking"))
     link = InitLink(line, loop)
     accounts = Accounts()
     surroundings = Surroundings(plan, accounts)
@@ -108,20 +99,35 @@ async def build(plan: InitPlan, line: socket.socket, server: RpcServer, doors: _
     greeting = Greeting.of(plan)
     doors.tokens = tokens = _tokens(plan)
     refresher = Refresher(link, surroundings, greeting, tokens)
-    files = FileServicer(
-        FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=(plan.login.workdir or plan.login.cwd).encode()),
-        accounts,
+    made: list[FileServicer] = []
+
+    def files() -> FileServicer:
+        if not made:
+            made.append(FileServicer(_file_config(plan), accounts))
+        return made[0]
+
+    def reserve() -> None:
+        loop.set_default_executor(Threads(_LOOKING_THREADS, "looking"))
+        files()
+
+    processes.on_first = reserve
+    register(
+        server,
+        execs=lambda: ExecServicer(processes, greeting),
+        files=files,
+        lease=lambda: LeaseServicer(plan, link, processes, refresher),
     )
-    server.add(exec_service_pb2_grpc.add_ExecServiceServicer_to_server, ExecServicer(processes, greeting))
-    server.add(file_service_pb2_grpc.add_FileServiceServicer_to_server, files, parsers={"Write": parse_write})
-    lease = LeaseServicer(plan, link, processes, refresher)
-    server.add(lease_service_pb2_grpc.add_LeaseServiceServicer_to_server, lease)
-    _add_unsupported(server)
     try:
         yield Execd(plan, server, link, processes, greeting)
     finally:
-        await files.close()
+        for servicer in made:
+            await servicer.close()
         link.close()
+
+
+def _file_config(plan: InitPlan) -> FileConfig:
+    home = plan.login.workdir or plan.login.cwd
+    return FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=home.encode())
 
 
 async def _serve(address: str, line: socket.socket) -> int:
@@ -180,28 +186,6 @@ def _tokens(plan: InitPlan) -> TokenCheck | None:
     if plan.insecure:
         return None
     return TokenCheck(bytes.fromhex(plan.public_key_hex), plan.sandbox_id, plan.generation)
-
-
-def _add_unsupported(server: RpcServer) -> None:
-    """Register what this execd doesn't have, so that reflection shows it and calls are answered with a reason."""
-    server.add(
-        code_service_pb2_grpc.add_CodeServiceServicer_to_server,
-        unsupported(
-            code_service_pb2_grpc.CodeServiceServicer,
-            code_service_pb2.DESCRIPTOR.services_by_name["CodeService"],
-            "this execd has no code contexts",
-            "CODE_UNSUPPORTED",
-        ),
-    )
-    server.add(
-        isolation_service_pb2_grpc.add_IsolationServiceServicer_to_server,
-        unsupported(
-            isolation_service_pb2_grpc.IsolationServiceServicer,
-            isolation_service_pb2.DESCRIPTOR.services_by_name["IsolationService"],
-            "this execd has no isolation sessions",
-            "ISOLATION_UNSUPPORTED",
-        ),
-    )
 
 
 def _say_ready(plan: InitPlan, spans: tuple[tuple[str, int, int], ...]) -> None:

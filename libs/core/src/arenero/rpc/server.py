@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from arenero.errors import FailedPrecondition
 from arenero.rpc.health import Health
@@ -102,7 +102,36 @@ class RpcServer:
             servicer: Serves.
             parsers: By name of a method, what reads its requests in the place of the protobuf runtime.
         """
-        add_to_server(servicer, _Registrar(self._server, self._around, self._services, parsers or {}))
+        registrar = _Registrar(self._around, parsers or {})
+        add_to_server(servicer, registrar)
+        self._server.add_generic_rpc_handlers(registrar.handlers)
+        self._services += registrar.services
+
+    def add_later(
+        self,
+        service: str,
+        add_to_server: Callable[[_T, Any], None],
+        make: Callable[[], _T],
+        *,
+        parsers: Mapping[str, Parse] | None = None,
+    ) -> None:
+        """Add a servicer that is made when it is called for the first time; until then it costs next to nothing.
+
+        Args:
+            service: Its full name.
+            add_to_server: As in `add`.
+            make: Makes the servicer.
+            parsers: As in `add`.
+        """
+
+        def build() -> grpc.GenericRpcHandler:
+            registrar = _Registrar(self._around, parsers or {})
+            add_to_server(make(), registrar)
+            (handler,) = registrar.handlers
+            return handler
+
+        self._server.add_generic_rpc_handlers((_Later(service, build),))
+        self._services.append(service)
 
     def add_generic(self, handler: grpc.GenericRpcHandler, *, services: Sequence[str] = ()) -> None:
         """Add a handler that decides by name at each call, such as a proxy; its handlers get the surroundings.
@@ -132,9 +161,13 @@ class RpcServer:
             FailedPrecondition: The address is taken or not usable.
         """
         self.add(health_pb2_grpc.add_HealthServicer_to_server, self.health.servicer)
-        shown = [*self._services, *self._shown, reflection.SERVICE_NAME]
-        reflection.enable_server_reflection(shown, self._server)
         await self.health.announce(self._services)
+        shown = [*self._services, *self._shown, reflection.SERVICE_NAME]
+        self.add_later(
+            reflection.SERVICE_NAME,
+            reflection_pb2_grpc.add_ServerReflectionServicer_to_server,
+            lambda: reflection.aio.ReflectionServicer(shown),
+        )
         if not self._listening:
             await self.listen()
 
@@ -179,27 +212,38 @@ class RpcServer:
 
 
 class _Registrar:
-    """Stands in for the server towards generated code: wraps the handlers and passes them on."""
+    """Stands in for the server towards generated code: wraps the handlers and keeps them."""
 
-    def __init__(
-        self, server: grpc.aio.Server, around: Surroundings, services: list[str], parsers: Mapping[str, Parse]
-    ) -> None:
-        self._server = server
+    def __init__(self, around: Surroundings, parsers: Mapping[str, Parse]) -> None:
         self._around = around
-        self._services = services
         self._parsers = parsers
+        self.handlers: tuple[grpc.GenericRpcHandler, ...] = ()
+        self.services: list[str] = []
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
-        """Wrap and add the handlers of services."""
-        self._server.add_generic_rpc_handlers(
-            tuple(_WrappedGeneric(handler, self._around, self._parsers) for handler in handlers)
-        )
-        self._services += [
-            handler.service_name() for handler in handlers if isinstance(handler, grpc.ServiceRpcHandler)
-        ]
+        """Wrap and keep the handlers of services."""
+        self.handlers += tuple(_WrappedGeneric(handler, self._around, self._parsers) for handler in handlers)
+        self.services += [handler.service_name() for handler in handlers if isinstance(handler, grpc.ServiceRpcHandler)]
 
     def add_registered_method_handlers(self, service: str, handlers: dict[str, Any]) -> None:
         """Do nothing: newer generated code registers the same handlers a second time, by name."""
+
+
+class _Later(grpc.GenericRpcHandler):
+    """Answers for one service, which is built when it is called for the first time."""
+
+    def __init__(self, service: str, build: Callable[[], grpc.GenericRpcHandler]) -> None:
+        self._prefix = f"/{service}/"
+        self._build = build
+        self._handler: grpc.GenericRpcHandler | None = None
+
+    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """Return the handler of a method of this service."""
+        if not str(details.method).startswith(self._prefix):
+            return None
+        if self._handler is None:
+            self._handler = self._build()
+        return self._handler.service(details)
 
 
 class _WrappedGeneric(grpc.GenericRpcHandler):

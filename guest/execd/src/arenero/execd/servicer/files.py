@@ -68,7 +68,6 @@ class FileServicer(api_grpc.FileServiceServicer):
         self._uploads = PendingUploads(config, lambda upload: self._workers.submit(upload.discard))
         self._watches = Watches(config, self._workers)
         self._transfers = _Transfers()
-        heap.tune()
 
     async def close(self) -> None:
         """Give up what waits to be resumed, and let go of the threads."""
