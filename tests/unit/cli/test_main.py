@@ -40,7 +40,7 @@ except SystemExit:
 print([name for name in sys.modules if name == "grpc" or name.startswith(("arenero.sdk", "arenero.cli."))])
 """
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines()[-1] == "['arenero.cli.main']"
+    assert shown.splitlines()[-1] == "['arenero.cli.entry', 'arenero.cli.main']"
 
 
 def test_commands_of_the_platform_load_no_grpc() -> None:

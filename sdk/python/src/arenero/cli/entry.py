@@ -29,7 +29,7 @@ def loading() -> Iterator[None]:
     if before is not _leave:
         yield
         return
-    signal.signal(signal.SIGINT, _leave_at_once)
+    signal.signal(signal.SIGINT, leave_at_once)
     try:
         yield
     finally:
@@ -40,5 +40,6 @@ def _leave(number: int, frame: FrameType | None) -> None:
     sys.exit(EXIT_INTERRUPTED)
 
 
-def _leave_at_once(number: int, frame: FrameType | None) -> None:
+def leave_at_once(number: int, frame: FrameType | None) -> None:
+    """Be the handler of Ctrl-C while nothing has begun."""
     os._exit(EXIT_INTERRUPTED)  # noqa: TID251 - nothing was begun that would have to be undone

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import click
 
-from arenero.cli.entry import EXIT_INTERRUPTED
+from arenero.cli.entry import EXIT_INTERRUPTED, leave_at_once
 from arenero.cli.output import note
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ START_FAILED_OTHER: Final = 125
 
 
 class Stopped(Exception):
-    """A signal other than Ctrl-C ended the command, after it had cleaned up."""
+    """A signal ended the command, after it had cleaned up."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -73,12 +73,12 @@ def _run(coroutine: Coroutine[Any, Any, int | None]) -> int:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Have Ctrl-C cancel what runs, which asyncio sees to where it finds Python's own handler."""
+    """Have Ctrl-C end this process until there is a loop that cancels what runs in its place."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, leave_at_once)
     try:
         yield
     finally:
@@ -86,7 +86,7 @@ def _interruptible() -> Iterator[None]:
 
 
 async def _until_stopped(coroutine: Coroutine[Any, Any, int | None]) -> int | None:
-    """Cancel it on SIGTERM, and on SIGHUP unless `nohup` is in charge: what it has begun is to be undone."""
+    """Cancel it on Ctrl-C, SIGTERM, and SIGHUP unless `nohup` is in charge: what it has begun is to be undone."""
     task = asyncio.current_task()
     assert task is not None
     received: list[int] = []
@@ -95,7 +95,7 @@ async def _until_stopped(coroutine: Coroutine[Any, Any, int | None]) -> int | No
         received.append(number)
         task.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             asyncio.get_running_loop().add_signal_handler(number, stop, number)
     try:
