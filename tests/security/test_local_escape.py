@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,38 @@ except PermissionError:
     print("false")
 """
     assert await box.python(code, uid=uid) is False
+
+
+@as_anybody
+async def test_the_hosts_terminals_are_not_one_sandboxs_to_take(driver: LocalDriver, uid: int | None) -> None:
+    box = await make(driver, replace(SMALL, open_files=2048))
+    code = """
+import json, os
+held = []
+try:
+    while len(held) < 1500:
+        held.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except OSError:
+    pass
+print(json.dumps(len(held)))
+"""
+    try:
+        assert await box.python(code, uid=uid) == 256
+        assert await box.python("import json, os\nprint(json.dumps(len(os.openpty())))", uid=uid) == 2
+    finally:
+        await driver.destroy(box.handle)
+
+
+@as_anybody
+async def test_the_hosts_pool_of_kernel_aio_is_closed(box: Box, uid: int | None) -> None:
+    code = f"""
+import ctypes, errno, json
+libc = ctypes.CDLL(None, use_errno=True)
+context = ctypes.c_ulong(0)
+result = libc.syscall(ctypes.c_long({NUMBERS["io_setup"]}), ctypes.c_long(1024), ctypes.byref(context))
+print(json.dumps([result, errno.errorcode[ctypes.get_errno()]]))
+"""
+    assert await box.python(code, uid=uid) == [-1, "ENOSYS"]
 
 
 # --- network ----------------------------------------------------------------------------------------------------------

@@ -91,6 +91,12 @@ def test_clone3_is_unknown_so_that_libc_falls_back(machine: str) -> None:
 
 
 @MACHINES
+@pytest.mark.parametrize("name", ["io_setup", "io_submit", "io_destroy", "io_getevents", "io_pgetevents", "io_cancel"])
+def test_kernel_aio_is_unknown_so_that_programs_do_without(machine: str, name: str) -> None:
+    assert verdict(machine, name) == ENOSYS
+
+
+@MACHINES
 def test_sockets_of_usual_families_only(machine: str) -> None:
     allowed = {family for family in range(64) if verdict(machine, "socket", family) == ALLOW}
     assert allowed == {1, 2, 10, 16}

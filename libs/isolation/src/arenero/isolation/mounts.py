@@ -39,6 +39,7 @@ _ATTRIBUTES: Final = (
     (Flag.NODEV, syscalls.MOUNT_ATTR_NODEV),
     (Flag.NOEXEC, syscalls.MOUNT_ATTR_NOEXEC),
 )
+_MOST_TERMINALS: Final = 256
 _OPTION_SPECIALS: Final = str.maketrans({"\\": "\\\\", ":": "\\:", ",": "\\,"})
 
 
@@ -129,8 +130,11 @@ def proc(target: str) -> None:
 
 
 def devpts(target: str, *, tty_gid: int) -> None:
-    """Mount a private set of pseudo-terminals."""
-    options = f"newinstance,ptmxmode=0666,mode=0620,gid={tty_gid}"
+    """Mount a private set of pseudo-terminals, of which a bounded number can be open.
+
+    Without a bound of its own it could take all that the host has (`kernel.pty.max`, usually 4096 less 1024 kept back).
+    """
+    options = f"newinstance,ptmxmode=0666,mode=0620,gid={tty_gid},max={_MOST_TERMINALS}"
     syscalls.mount("devpts", target, "devpts", Flag.NOSUID | Flag.NOEXEC, options)
 
 

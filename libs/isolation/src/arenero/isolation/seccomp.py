@@ -4,6 +4,9 @@ The list follows Docker's default profile for a container without capabilities. 
 
 - `socket` knows the families that programs use (Unix, IPv4, IPv6, netlink) and refuses the rest as unknown. Docker
   refuses single families after each kernel hole.
+- The calls of kernel AIO (`io_setup` and its kin) are unknown, as in a kernel without it: their contexts come out of
+  one pool of the host (`fs.aio-max-nr`, 65536 events) that a single process can take whole, and no limit divides it.
+  Programs know that answer and use threads or plain reads instead.
 - `ioctl` refuses TIOCSTI and TIOCLINUX, which type into a terminal from outside.
 - Programs of another architecture (i386, x32) are killed: the list is for one set of numbers.
 
@@ -44,6 +47,7 @@ PERSONALITIES: Final = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 SOCKET_FAMILIES: Final = (1, 2, 10, 16)
 OFFLINE_FAMILIES: Final = (1, 16)
 TERMINAL_IOCTLS: Final = (0x5412, 0x541C)
+KERNEL_AIO: Final = ("io_setup", "io_destroy", "io_getevents", "io_pgetevents", "io_submit", "io_cancel")
 
 _ALLOWED: Final = """
     accept accept4 access adjtimex alarm arch_prctl bind brk cachestat capget capset chdir chmod chown clock_adjtime
@@ -55,7 +59,7 @@ _ALLOWED: Final = """
     getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer getpeername getpgid getpgrp getpid getppid
     getpriority getrandom getresgid getresuid getrlimit get_robust_list getrusage getsid getsockname getsockopt
     get_thread_area gettid gettimeofday getuid getxattr getxattrat inotify_add_watch inotify_init inotify_init1
-    inotify_rm_watch io_cancel io_destroy io_getevents io_pgetevents ioprio_get ioprio_set io_setup io_submit kill
+    inotify_rm_watch ioprio_get ioprio_set kill
     landlock_add_rule landlock_create_ruleset landlock_restrict_self lchown lgetxattr link linkat listen listxattr
     listxattrat llistxattr lremovexattr lseek lsetxattr lstat madvise map_shadow_stack membarrier memfd_create
     memfd_secret mincore mkdir mkdirat mknod mknodat mlock mlock2 mlockall mmap modify_ldt mprotect mq_getsetattr
@@ -132,6 +136,7 @@ Verdict = int | OneOf | AnyBit
 CONDITIONAL: Final[Mapping[str, Verdict]] = {
     "clone": AnyBit(0, NAMESPACE_FLAGS, then=EPERM, otherwise=ALLOW),
     "clone3": ENOSYS,
+    **dict.fromkeys(KERNEL_AIO, ENOSYS),
     "ioctl": OneOf(1, TERMINAL_IOCTLS, then=EPERM, otherwise=ALLOW),
     "personality": OneOf(0, PERSONALITIES, then=ALLOW, otherwise=EPERM),
     "socket": OneOf(0, SOCKET_FAMILIES, then=ALLOW, otherwise=EAFNOSUPPORT),
