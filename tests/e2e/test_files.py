@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arenero.sdk import Sandbox
+from arenero.sdk import Client, Sandbox
 from arenero.sdk.errors import AlreadyExists, AreneroError, FailedPrecondition, NotFound
 
 
@@ -193,3 +193,12 @@ async def test_errors_name_what_is_wrong(sandbox: Sandbox) -> None:
         await sandbox.files.write("/usr/bin/x", "x")
     with pytest.raises(AreneroError):
         await sandbox.files.read("a\0b")
+
+
+async def test_many_transfers_at_once_don_t_use_up_a_small_sandbox(client: Client) -> None:
+    content = bytes(20_000_000)
+    async with Sandbox.create(client=client, memory_bytes=64 << 20) as sandbox:
+        await asyncio.gather(*(sandbox.files.write(f"file{number}", content) for number in range(16)))
+        read = await asyncio.gather(*(sandbox.files.read(f"file{number}") for number in range(16)))
+        assert all(each == content for each in read)
+        assert (await sandbox.exec("echo fine")).stdout == b"fine\n"

@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+_OWN_BYTES: Final = 24 << 20
+"""What a sandbox needs for itself."""
+_TRANSFER_BYTES: Final = 6 << 20
+"""What a transfer has in memory at most: a batch, the next, and messages on their way."""
+MOST_TRANSFERS: Final = 64
+
+
+def transfers_within(memory_bytes: int) -> int:
+    """Return how many transfers a sandbox's memory has room for at once; 0 bytes: it has no limit."""
+    if not memory_bytes:
+        return MOST_TRANSFERS
+    return min(MOST_TRANSFERS, max(1, (memory_bytes - _OWN_BYTES) // _TRANSFER_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +31,8 @@ class FileConfig:
     """Where relative paths start, as they do for execs."""
     threads: int = 4
     """Threads for blocking calls. Work is sliced, so more of them only help where storage is slow to answer."""
+    most_transfers: int = MOST_TRANSFERS
+    """Contents that are read or written at once, each with a few megabytes in memory; the others wait."""
     most_uploads: int = 64
     """Resumable uploads that are kept at once; each holds a descriptor and disk space."""
     upload_idle_s: float = 3600.0

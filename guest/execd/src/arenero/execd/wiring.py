@@ -18,7 +18,7 @@ from arenero.api.execd.v1 import exec_pb2
 from arenero.execd import cgroups, control
 from arenero.execd.accounts import Accounts
 from arenero.execd.execution import Services
-from arenero.execd.file_config import FileConfig
+from arenero.execd.file_config import FileConfig, transfers_within
 from arenero.execd.hello import Greeting
 from arenero.execd.link import InitLink
 from arenero.execd.memory import MemoryWatch
@@ -127,7 +127,12 @@ async def build(plan: InitPlan, line: socket.socket, server: RpcServer, doors: _
 
 def _file_config(plan: InitPlan) -> FileConfig:
     home = plan.login.workdir or plan.login.cwd
-    return FileConfig(uid=plan.login.uid, gid=plan.login.gid, home=home.encode())
+    return FileConfig(
+        uid=plan.login.uid,
+        gid=plan.login.gid,
+        home=home.encode(),
+        most_transfers=transfers_within(plan.memory_bytes),
+    )
 
 
 async def _serve(address: str, line: socket.socket) -> int:

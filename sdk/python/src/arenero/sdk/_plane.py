@@ -28,6 +28,7 @@ _RENEW_BEFORE_END_S: Final = 60.0
 _TOKEN_UNKNOWN_END_S: Final = 600.0
 _DIRECT_AGAIN_S: Final = 30.0
 """After the direct way failed, the gateway is taken for so long."""
+_MOST_UPLOADS: Final = 4
 _FIRST_WAIT_S: Final = 0.1
 _LONGEST_WAIT_S: Final = 2.0
 
@@ -91,6 +92,8 @@ class Plane:
         self._direct: dict[str, Channels] = {}
         self._is_direct = False
         self.reconnect_s = settings.reconnect_s
+        self.uploads = asyncio.Semaphore(_MOST_UPLOADS)
+        """Turns to upload: of each upload, more waits in the sandbox's memory than a small one has for many."""
 
     @property
     def is_direct(self) -> bool:

@@ -12,7 +12,7 @@ from arenero.api.execd.v1.file_service_pb2_grpc import FileServiceStub
 from arenero.sdk._local_files import CHUNK_BYTES, pieces_of
 from arenero.sdk._payloads import parse_read, serialized
 from arenero.sdk._plane import Plane, Way
-from arenero.sdk._writing import write
+from arenero.sdk._writing import end, write
 from arenero.sdk.errors import Unauthenticated, Unavailable, typed
 
 MESSAGE_BYTES: Final = 1024 * 1024
@@ -55,17 +55,23 @@ def slices(chunk: bytes) -> Iterator[memoryview]:
 
 async def send(plane: Plane, method: str, messages: AsyncGenerator[Any, None]) -> Any:
     """Send a stream of messages and return the answer. What `messages` raises comes out as it is."""
-    call = await _connected(plane, method)
+    try:
+        async with plane.uploads:
+            return await _send(await _connected(plane, method), messages)
+    finally:
+        await messages.aclose()
+
+
+async def _send(call: Any, messages: AsyncGenerator[Any, None]) -> Any:
     try:
         async for message in messages:
             if not await write(call, message):
                 break
         with typed():
-            await call.done_writing()
+            await end(call)
             return await call
     finally:
         call.cancel()
-        await messages.aclose()
 
 
 async def receive(plane: Plane, method: str, request: Any) -> AsyncIterator[Any]:

@@ -7,6 +7,7 @@ https://github.com/grpc/grpc/issues/36066) overwrites what the server said with 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import grpc
@@ -25,6 +26,12 @@ async def write(call: Any, message: Any) -> bool:
     except (_NotWritten, asyncio.InvalidStateError, grpc.aio.AioRpcError):
         return False
     return True
+
+
+async def end(call: Any) -> None:
+    """Say that nothing more is sent; when the call is over already, what can still be read of it says why."""
+    with contextlib.suppress(cygrpc.InternalError, asyncio.InvalidStateError):
+        await call.done_writing()
 
 
 class _NotWritten(Exception):

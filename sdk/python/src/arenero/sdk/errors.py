@@ -217,6 +217,9 @@ def typed(*, sent: bool = True) -> Iterator[None]:
         raise OutcomeUnknown("the connection was closed during the call", reason="CLIENT_CLOSED") from None
     except grpc.aio.UsageError as error:
         raise FailedPrecondition(f"the client was closed: {error}", reason="CLIENT_CLOSED") from None
+    except grpc.aio.BaseError as error:
+        # What grpc raises of itself when the connection breaks between two steps of a call.
+        raise OutcomeUnknown(f"the connection broke during the call: {error}", reason="CONNECTION_LOST") from None
 
 
 def _without_detail(code: grpc.StatusCode, message: str, *, sent: bool) -> AreneroError:

@@ -7,8 +7,8 @@ receive while a batch is being written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Final, TypeVar
 
 from arenero.api.execd.v1 import file_pb2
@@ -53,6 +53,8 @@ _ENTRIES_AT_ONCE: Final = 128
 _STEPS_AT_ONCE: Final = 4096
 _PIECES_AT_ONCE: Final = 2
 _TRIM_AFTER_S: Final = 2.0
+_TURN_S: Final = 60.0
+"""How long a transfer waits for its turn."""
 _UNFINISHED: Final = "UNFINISHED"
 
 _Message = TypeVar("_Message")
@@ -67,7 +69,7 @@ class FileServicer(api_grpc.FileServiceServicer):
         self._workers = FileWorkers(config.threads)
         self._uploads = PendingUploads(config, lambda upload: self._workers.submit(upload.discard))
         self._watches = Watches(config, self._workers)
-        self._transfers = _Transfers()
+        self._transfers = _Transfers(config.most_transfers)
 
     async def close(self) -> None:
         """Give up what waits to be resumed, and let go of the threads."""
@@ -84,13 +86,15 @@ class FileServicer(api_grpc.FileServiceServicer):
         wanted = range_of(request)
         chunks = reading.read(scope, request.path, wanted)
         most = max(BATCH_BYTES // wanted.chunk_bytes, 1)
-        with self._transfers.one():
-            async with aclosing(self._workers.batches(scope.identity, chunks, most=most)) as batches:
-                async for batch in batches:
-                    for chunk in batch:
-                        if chunk is not None:
-                            is_more = chunk.entry is not None or chunk.is_end
-                            yield chunk_message(chunk) if is_more else as_message(api.ReadResponse, content(chunk))
+        async with (
+            self._transfers.one(),
+            aclosing(self._workers.batches(scope.identity, chunks, most=most)) as batches,
+        ):
+            async for batch in batches:
+                for chunk in batch:
+                    if chunk is not None:
+                        is_more = chunk.entry is not None or chunk.is_end
+                        yield chunk_message(chunk) if is_more else as_message(api.ReadResponse, content(chunk))
 
     async def Write(  # noqa: N802
         self, request_iterator: AsyncIterator[api.WriteRequest | Part], context: Context
@@ -157,7 +161,7 @@ class FileServicer(api_grpc.FileServiceServicer):
     ) -> api.WriteResponse:
         receiving = _Receiving(self._workers, upload, token, identity)
         try:
-            with self._transfers.one():
+            async with self._transfers.one():
                 finish = await receiving.run(_with(first, messages))
         finally:
             receiving.close()
@@ -367,14 +371,25 @@ class FileServicer(api_grpc.FileServiceServicer):
 
 
 class _Transfers:
-    """Counts what moves much data; some time after the last, the memory that it took goes back to the kernel."""
+    """What moves much data: so much at once as there is memory for.
 
-    def __init__(self) -> None:
+    Some time after the last, the memory that it took goes back to the kernel.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._slots = asyncio.Semaphore(most)
         self._running = 0
         self._trimming: asyncio.TimerHandle | None = None
 
-    @contextmanager
-    def one(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """Be one of them; wait for a turn first.
+
+        Raises:
+            ResourceExhausted: None came.
+        """
+        await self._take_slot()
         if self._trimming is not None:
             self._trimming.cancel()
         self._running += 1
@@ -382,8 +397,21 @@ class _Transfers:
             yield
         finally:
             self._running -= 1
+            self._slots.release()
             if not self._running:
                 self._trimming = asyncio.get_running_loop().call_later(_TRIM_AFTER_S, heap.trim)
+
+    async def _take_slot(self) -> None:
+        try:
+            async with asyncio.timeout(_TURN_S):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise ResourceExhausted(
+                f"{self._most} transfers are under way, as many as the sandbox has memory for",
+                reason="TRANSFER_LIMIT",
+                retry_after_s=5.0,
+                fix="end some of them, or give the sandbox more memory",
+            ) from None
 
 
 class _Receiving:
