@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,13 @@ def test_up_status_env_and_down(home: Home) -> None:
     home("down")
 
 
+def test_several_that_start_it_at_once_all_find_it_up(home: Home) -> None:
+    with ThreadPoolExecutor() as pool:
+        told = list(pool.map(lambda _: home("up", "--detach", *ANY_PORT), range(3)))
+    assert sorted("already up in" in one for one in told) == [False, True, True]
+    assert home("run", "--", "echo", "works") == "works\n"
+
+
 def test_sandboxes_survive_down_with_keep_and_the_next_up_finds_them(home: Home) -> None:
     home("up", "--detach", *ANY_PORT)
     sandbox_id = home("sandbox", "create").strip()
@@ -87,8 +95,12 @@ def test_killed_supervisor_takes_its_services_along_and_not_the_sandboxes(home: 
     home("up", "--detach", *ANY_PORT)
     sandbox_id = home("sandbox", "create").strip()
     before = json.loads(home("status", "-o", "json"))
+    nats_pid = int((home.instance.nats / "nats-server.pid").read_text())
+    nats_ticks = start_ticks(nats_pid)
+    assert is_alive(nats_pid, nats_ticks)
     os.kill(before["pid"], signal.SIGKILL)
     _until(lambda: not any(is_alive(one["pid"], one["start_ticks"]) for one in before["services"].values()))
+    _until(lambda: not is_alive(nats_pid, nats_ticks))
     home("up", "--detach", *ANY_PORT)
     assert home("exec", sandbox_id, "--", "echo", "alive") == "alive\n"
 

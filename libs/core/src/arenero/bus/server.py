@@ -18,7 +18,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -55,10 +55,16 @@ class NatsServerConfig:
 
 
 class NatsServer:
-    """One nats-server process. Not for concurrent use; `start` and `stop` may alternate."""
+    """One nats-server process. Not for concurrent use; `start` and `stop` may alternate.
 
-    def __init__(self, config: NatsServerConfig) -> None:
+    Args:
+        config: How to run it.
+        in_child: Called in each new process before it becomes nats-server, for example to tie its end to its parent's.
+    """
+
+    def __init__(self, config: NatsServerConfig, *, in_child: Callable[[], None] | None = None) -> None:
         self._config = config
+        self._in_child = in_child
         self._process: asyncio.subprocess.Process | None = None
         self._port = config.port
 
@@ -96,7 +102,7 @@ class NatsServer:
         # A session of its own: Ctrl-C in a terminal must not end the log before the services that still write to it.
         self._process = await asyncio.create_subprocess_exec(
             find_binary(), "--config", str(self._conf_path), start_new_session=True, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL, preexec_fn=self._in_child,
         )  # fmt: skip
         try:
             async with asyncio.timeout(self._config.start_timeout_s):

@@ -82,7 +82,7 @@ class Service:
                 stderr=log,
                 # Ctrl-C in a terminal goes to the supervisor alone, which ends the services in their order.
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=end_with_parent,
                 env={**os.environ, "GRPC_ENABLE_FORK_SUPPORT": "0", **self.spec.environment},
             )
 
@@ -185,8 +185,8 @@ class Service:
         return True
 
 
-def _end_with_parent() -> None:
-    """Have the kernel end this process in order when the supervisor dies by whatever means."""
+def end_with_parent() -> None:
+    """Have the kernel end this process in order when the supervisor dies by whatever means. For the child to call."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 

@@ -50,8 +50,8 @@ def up(detach: bool, grpc: str, http: str, sync: bool) -> None:
         _print_ready(instance, already=True)
         return
     if detach:
-        _start_in_background(instance, grpc, http, sync)
-        _print_ready(instance, already=False)
+        supervisor_pid = _start_in_background(instance, grpc, http, sync)
+        _print_ready(instance, already=not _is_ready(instance, supervisor_pid))
         return
     sys.exit(_run_in_foreground(instance, grpc, http, sync))
 
@@ -126,7 +126,19 @@ def _run_in_foreground(instance: Instance, grpc: str, http: str, sync: bool) -> 
     from arenero.cli.platform import configuration, supervisor
 
     note(f"starting in {instance.home}; Ctrl-C stops it")
-    return supervisor.run(instance, configuration.UpOptions(grpc=grpc, http=http, sync_always=sync))
+    deadline_s = time.monotonic() + _START_TIMEOUT_S
+    while True:
+        try:
+            return supervisor.run(instance, configuration.UpOptions(grpc=grpc, http=http, sync_always=sync))
+        except supervisor.AlreadyRunning:
+            if state := instance.read_state():
+                # Another `up` was faster. Whoever holds it without a state is about to have one, or is a `down`.
+                _wait_until_ready(instance, state["pid"], state["start_ticks"], None)
+                _print_ready(instance, already=True)
+                return 0
+            if time.monotonic() > deadline_s:
+                raise click.ClickException(f"something else is at work in {instance.home}") from None
+            time.sleep(_POLL_S)
 
 
 def _end_sandboxes(instance: Instance) -> None:
@@ -138,7 +150,8 @@ def _end_sandboxes(instance: Instance) -> None:
         sys.exit(status)
 
 
-def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -> None:
+def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -> int:
+    """Return the pid of a supervisor that was started. When another one was faster, it has ended, and that is ready."""
     instance.prepare()
     command = [sys.executable, "-P", "-m", "arenero.cli.main", "up", "--grpc", grpc, "--http", http]
     log_path = instance.logs / "up.log"
@@ -157,12 +170,13 @@ def _start_in_background(instance: Instance, grpc: str, http: str, sync: bool) -
         while process.poll() is None and not _is_ready(instance, process.pid):
             progress.step("…")
             time.sleep(_POLL_S)
-    if process.poll() is not None:
+    if process.poll() is not None and (process.returncode != 0 or not _is_ready(instance)):
         with log_path.open("rb") as log:
             log.seek(begin)
             click.echo(log.read().decode(errors="replace"), err=True, nl=False)
         click.echo(f"arenero: the platform did not start; its logs are in {instance.logs}", err=True)
         sys.exit(EXIT_FAILED)
+    return process.pid
 
 
 def _wait_until_ready(instance: Instance, pid: int, ticks: int, timeout_s: float | None) -> None:
@@ -173,9 +187,10 @@ def _wait_until_ready(instance: Instance, pid: int, ticks: int, timeout_s: float
         time.sleep(_POLL_S)
 
 
-def _is_ready(instance: Instance, pid: int) -> bool:
+def _is_ready(instance: Instance, pid: int | None = None) -> bool:
+    """Whether the platform is ready; given a pid, that one's."""
     state = instance.read_state()
-    return state is not None and state["pid"] == pid and state["phase"] == "ready"
+    return state is not None and pid in (None, state["pid"]) and state["phase"] == "ready"
 
 
 def _print_ready(instance: Instance, *, already: bool) -> None:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from arenero.bus.server import NatsServer
-from arenero.cli.platform.children import Service, ServiceFailed
+from arenero.cli.platform.children import Service, ServiceFailed, end_with_parent
 from arenero.cli.platform.configuration import (
     UpOptions,
     access_files,
@@ -49,7 +49,7 @@ class Supervisor:
     def __init__(self, instance: Instance, options: UpOptions) -> None:
         self._instance = instance
         self._options = options
-        self._nats = NatsServer(nats_config(instance, options))
+        self._nats = NatsServer(nats_config(instance, options), in_child=end_with_parent)
         self._services: dict[str, Service] = {}
         self._phase = "starting"
         self._ready: dict[str, Any] = {}
@@ -202,7 +202,7 @@ def holding(instance: Instance) -> Iterator[None]:
 
 
 def end_stale_nats(instance: Instance) -> None:
-    """End the nats-server of a supervisor that was killed: it would hold the store."""
+    """End the nats-server of a supervisor that was killed, if it hasn't ended yet: it would hold the store."""
     try:
         pid = int((instance.nats / "nats-server.pid").read_text())
         with open(f"/proc/{pid}/cmdline", "rb") as file:
@@ -220,13 +220,14 @@ def end_stale_nats(instance: Instance) -> None:
 
 
 def run(instance: Instance, options: UpOptions) -> int:
-    """Run an instance in the foreground; return the exit code."""
+    """Run an instance in the foreground; return the exit code.
+
+    Raises:
+        AlreadyRunning: Somebody else runs it, or is about to, or ends what is left of it.
+    """
     try:
         with holding(instance):
             asyncio.run(Supervisor(instance, options).run())
-    except AlreadyRunning:
-        print(f"arenero: already running in {instance.home}", file=sys.stderr)
-        return 1
     except ServiceFailed as error:
         print(f"arenero: {error}", file=sys.stderr)
         return 1
