@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arenero.errors import FailedPrecondition, InvalidArgument, NotFound, PermissionDenied
-from arenero.execd import packing
+from arenero.execd import filecalls, packing
 from arenero.execd.packing import MOST_SKIPPED_NAMES, PackEnd, PackSpec, pack
 from tests.unit.execd.filekit import given, no_leaked_descriptors, scope_of
 
@@ -103,6 +103,38 @@ def test_names_are_bytes(tmp_path: Path):
     os.close(os.open(os.path.join(os.fsencode(tmp_path), b"caf\xe9\n"), os.O_CREAT))
     with tarfile.open(fileobj=io.BytesIO(packed(tmp_path)[0]), errors="surrogateescape") as archive:
         assert [name.encode("utf-8", "surrogateescape") for name in archive.getnames()] == [b"caf\xe9\n"]
+
+
+@pytest.mark.parametrize("paths", [(), (b"top",)], ids=["all", "named"])
+def test_directory_that_becomes_a_link_meanwhile_is_no_directory(tmp_path: Path, monkeypatch, paths):
+    """Between being listed and being packed, and back before it would be entered: no entry lies below a link's name."""
+    (tmp_path / "top/d").mkdir(parents=True)
+    (tmp_path / "top/d/f").touch()
+    (tmp_path / "top/e").mkdir()
+    status = filecalls.status
+
+    def swapped(dir_fd: int, name: bytes):
+        if name != b"d":
+            return status(dir_fd, name)
+        os.rename("d", "aside", src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+        os.symlink("/etc", "d", dir_fd=dir_fd)
+        return status(dir_fd, name)
+
+    readlink = os.readlink
+
+    def swapped_back(name: bytes, *, dir_fd: int) -> bytes:
+        target = readlink(name, dir_fd=dir_fd)
+        os.unlink("d", dir_fd=dir_fd)
+        os.rename("aside", "d", src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+        return target
+
+    monkeypatch.setattr(filecalls, "status", swapped)
+    monkeypatch.setattr(os, "readlink", swapped_back)
+    data, end = packed(tmp_path, paths=paths)
+    monkeypatch.undo()
+    assert names(data) == ["top", "top/d", "top/e"]
+    assert opened(data).getmember("top/d").issym()
+    assert end.skipped_count == 0
 
 
 def test_socket_is_skipped_and_named(tmp_path: Path, monkeypatch):

@@ -116,9 +116,8 @@ class _Packer:
                 yield from self._below(base_fd, b"")
                 continue
             with below.place(name, "paths") as place, blamed_on(path, "paths"):
-                is_directory = stat.S_ISDIR(filecalls.status(place.dir_fd, place.name).mode)
-                yield from self._entry(place.dir_fd, place.name, name)
-                if is_directory:
+                filecalls.status(place.dir_fd, place.name)  # what isn't there at all is an error, not a hole
+                if (yield from self._entry(place.dir_fd, place.name, name)):
                     yield from self._directory_at(place.dir_fd, place.name, name)
         yield tar_writer.END
 
@@ -134,8 +133,10 @@ class _Packer:
             path = join(prefix, visit.path)
             if self._exclude.match(path):
                 visit.skip = True
-            else:
-                yield from self._entry(visit.dir_fd, visit.name, path)
+            elif not (yield from self._entry(visit.dir_fd, visit.name, path)):
+                # Something else has taken a directory's place since it was listed, perhaps a link: whoever unpacks
+                # entries below that name would be led through it.
+                visit.skip = True
             yield None
 
     def _skip(self, path: bytes) -> None:
@@ -143,7 +144,8 @@ class _Packer:
         if len(self.skipped) < MOST_SKIPPED_NAMES:
             self.skipped.append(path)
 
-    def _entry(self, dir_fd: int, name: bytes, path: bytes) -> Iterator[bytes]:
+    def _entry(self, dir_fd: int, name: bytes, path: bytes) -> Generator[bytes, None, bool]:
+        """Pack one entry without what is below it; return whether it went in as a directory."""
         try:
             status = filecalls.status(dir_fd, name)
             if stat.S_ISREG(status.mode):
@@ -151,12 +153,14 @@ class _Packer:
             elif (member := self._contentless(status, dir_fd, name, path)) is not None:
                 self.entries += 1
                 yield tar_writer.header(member)
+                return member.kind is MemberKind.DIRECTORY
             else:
                 self._skip(path)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise
             self._skip(path)
+        return False
 
     def _contentless(self, status: Status, dir_fd: int, name: bytes, path: bytes) -> Member | None:
         """Return the member of what has no content; None for sockets and devices."""
