@@ -13,6 +13,7 @@ import click
 import pytest
 
 from arenero.cli.archives import Packing, unpack
+from arenero.cli.left_out import LeftOut
 
 
 def tar(*entries: tuple[str, dict[str, object]]) -> bytes:
@@ -83,7 +84,7 @@ async def test_directory_survives_the_way_up_and_down(tmp_path: Path, target: Pa
     (source / "link").symlink_to("sub/tool")
     (source / "dangling").symlink_to("nowhere")
     os.utime(source / "sub/tool", (1_000_000_000, 1_000_000_000))
-    assert await unpack(Packing(source).pieces(), target) == []
+    assert await unpack(Packing(source).pieces(), target) == LeftOut()
     names = sorted(path.relative_to(source) for path in source.rglob("*"))
     assert sorted(path.relative_to(target) for path in target.rglob("*")) == names
     assert (target / "sub/deep/big").read_bytes() == (source / "sub/deep/big").read_bytes()
@@ -202,8 +203,34 @@ OUTSIDE = {
 @pytest.mark.parametrize("entries", OUTSIDE.values(), ids=OUTSIDE)
 async def test_link_to_outside_is_left_out_and_told(entries, target: Path) -> None:
     left_out = await unpack(in_pieces(tar(*entries)), target)
-    assert any(reason.startswith(("'x'", "'d/x'")) for reason in left_out)
+    assert any(reason.startswith(("'x'", "'d/x'")) for reason in left_out.reasons)
+    assert not left_out.has_failed
     assert not [path for path in target.rglob("*") if path.is_symlink() and not path.resolve().is_relative_to(target)]
+
+
+async def test_link_to_outside_does_not_stay_when_what_follows_is_refused(target: Path) -> None:
+    with pytest.raises(click.ClickException, match="refused"):
+        await unpack(in_pieces(tar(("l", symlink("../outside")), ("l/evil", symlink("x")))), target)
+    assert not os.path.lexists(target / "l")
+
+
+async def test_nothing_is_removed_through_a_link_that_was_replaced(tmp_path: Path, target: Path) -> None:
+    """The place of the second link is outside once the third is there."""
+    entries = [
+        ("d", directory()),
+        ("a", symlink("d")),
+        ("a/victim", symlink("/etc/passwd")),
+        ("a", symlink("..")),
+    ]
+    await unpack(in_pieces(tar(*entries)), target)
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert [path.name for path in target.rglob("*")] == ["d"]
+
+
+async def test_of_two_links_of_one_name_the_last_counts(target: Path) -> None:
+    entries = [("x", symlink("/etc/passwd")), ("x", symlink("y"))]
+    assert await unpack(in_pieces(tar(*entries)), target) == LeftOut()
+    assert (target / "x").readlink() == Path("y")
 
 
 THROUGH = {
@@ -261,7 +288,7 @@ async def test_files_belong_to_who_unpacks_them_and_have_no_special_bits(target:
 async def test_devices_and_pipes_are_left_out(target: Path) -> None:
     device = {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}
     left_out = await unpack(in_pieces(tar(("null", device), ("pipe", {"type": tarfile.FIFOTYPE}))), target)
-    assert len(left_out) == 2
+    assert (len(left_out.reasons), left_out.has_failed) == (2, False)
     assert not [*target.iterdir()]
 
 
@@ -311,6 +338,48 @@ async def test_holes_stay_holes(target: Path) -> None:
 async def test_damaged_archive_is_an_error(content: bytes, target: Path) -> None:
     with pytest.raises(click.ClickException, match="damaged"):
         await unpack(in_pieces(content), target)
+
+
+def chained_headers() -> bytes:
+    """Extended headers that extend one another, deeper than Python calls itself."""
+    header = tarfile.TarInfo("x")
+    header.type = tarfile.XHDTYPE
+    return header.tobuf(tarfile.USTAR_FORMAT) * (2 * sys.getrecursionlimit())
+
+
+ABSURD = {
+    "below a file": tar(("a", file()), ("a/b", file())),
+    "directory below a file": tar(("a", file()), ("a/b/c", directory())),
+    "link below a file": tar(("a", file()), ("a/b", symlink("c"))),
+    "link to an empty name": tar(("l", symlink(""))),
+    "headers that extend one another": chained_headers(),
+    "sparse file of nonsense": tar(("a", file(pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}))),
+    "size that is no number": tar(("a", file(pax_headers={"GNU.sparse.map": "0,x", "GNU.sparse.size": "1"}))),
+    "size below zero": tar(("a", file(pax_headers={"GNU.sparse.map": "-5,-5", "GNU.sparse.size": "-1"}))),
+}
+
+
+@pytest.mark.parametrize("content", ABSURD.values(), ids=ABSURD)
+async def test_absurd_archive_is_one_clear_error(content: bytes, target: Path) -> None:
+    with pytest.raises(click.ClickException, match=r"^the archive from the sandbox (is damaged|can't be unpacked): "):
+        await unpack(in_pieces(content, 1 << 20), target)
+
+
+TOO_LONG = {
+    "name": ("n" * 300, file()),
+    "path": ("/".join(["d" * 200] * 25), file()),
+    "link": ("n" * 300, symlink("ok")),
+    "target of a link": ("l", symlink("t" * 5000)),
+    "depth": ("/".join("d" * 1900), directory()),
+}
+
+
+@pytest.mark.parametrize("entry", TOO_LONG.values(), ids=TOO_LONG)
+async def test_path_that_is_too_long_is_left_out_as_a_failure(entry, target: Path) -> None:
+    left_out = await unpack(in_pieces(tar(entry, ("ok", file()))), target)
+    [reason] = left_out.reasons
+    assert ("too long" in reason, len(reason) < 300, left_out.has_failed) == (True, True, True)
+    assert (target / "ok").read_bytes() == b"x"
 
 
 async def test_archive_is_not_unpacked_before_it_has_arrived(target: Path) -> None:

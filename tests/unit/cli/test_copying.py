@@ -204,6 +204,60 @@ def test_directory_comes_down_and_what_is_left_out_is_told(wires: WirePair, aren
     assert stat.S_IMODE((tmp_path / "new/place").stat().st_mode) == 0o750
 
 
+def skipping(*skipped: bytes, unnamed: int = 0) -> list[file_service_pb2.DownloadArchiveResponse]:
+    """An archive of one file, of which the sandbox says what it left out."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("x"))
+    return [
+        file_service_pb2.DownloadArchiveResponse(data=buffer.getvalue()),
+        file_service_pb2.DownloadArchiveResponse(
+            end=True, entries=1, skipped=skipped, skipped_count=len(skipped) + unnamed
+        ),
+    ]
+
+
+A_SOCKET = stat_of(file_pb2.FILE_TYPE_SOCKET)
+TOO_DEEP = "what is in it can't be read, or lies too deep"
+
+
+@pytest.mark.parametrize("destination", ["here", "-", "sbx_2:/b"])
+@pytest.mark.parametrize(
+    ("answer", "told", "exit_code"),
+    [
+        (A_SOCKET, "arenero: left out {}: it is a socket\n", 0),
+        (MISSING, "", 0),
+        (A_DIRECTORY, f"arenero: left out {{}}: {TOO_DEEP}\n", 1),
+        (A_FILE, "arenero: left out {}: it can't be read, or changed while it was\n", 1),
+        (
+            Refused(grpc.StatusCode.PERMISSION_DENIED, "no", detail("NO")),
+            "arenero: left out {}: it can't be read\n",
+            1,
+        ),
+    ],
+    ids=["socket", "vanished", "too deep", "unreadable", "no answer"],
+)
+def test_what_the_sandbox_left_out_is_told(
+    wires: WirePair, arenero, unpacked: Unpacked, tmp_path: Path, destination, answer, told, exit_code
+) -> None:
+    before: dict[str, list[Any]] = {"here": [], "-": [A_DIRECTORY], "sbx_2:/b": [MISSING]}
+    wires.execd.on("Stat", A_DIRECTORY, *before[destination], answer)
+    wires.execd.on("DownloadArchive", skipping(b"s"))
+    result = arenero("cp", "sbx_1:/w", str(tmp_path / "here") if destination == "here" else destination)
+    path = "/s" if destination == "-" else "/w/s"
+    assert (result.exit_code, result.stderr) == (exit_code, told.format(path))
+    assert wires.execd.called("Stat")[-1].request.path == path.encode()
+
+
+def test_what_the_sandbox_left_out_is_told_in_a_few_lines(wires: WirePair, arenero, tmp_path: Path) -> None:
+    wires.execd.on("Stat", A_DIRECTORY, A_SOCKET)
+    wires.execd.on("DownloadArchive", skipping(*[b"s%d" % number for number in range(50)], unnamed=7))
+    result = arenero("cp", "sbx_1:/w", str(tmp_path / "here"))
+    assert result.exit_code == 1
+    assert len(result.stderr.splitlines()) == 21
+    assert result.stderr.endswith("arenero: left out 31 more\n")
+
+
 def test_directory_comes_down_under_its_name_into_one_that_is_there(wires: WirePair, arenero, tmp_path: Path) -> None:
     wires.execd.on("Stat", A_DIRECTORY)
     wires.execd.on("DownloadArchive", archive_of("x"))

@@ -13,6 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from arenero.api.execd.v1 import file_pb2, file_service_pb2
 from arenero.sdk import FileChange, FileStat
 from arenero.sdk.errors import AlreadyExists, FailedPrecondition, NotFound, OutcomeUnknown
+from arenero.sdk.files import ArchiveEnd
 from tests.unit.sdk.wire import Refused, WirePair, detail
 
 STAT = file_pb2.FileStat(
@@ -303,6 +304,17 @@ async def test_archive_down_and_up(wires: WirePair) -> None:
     assert bytes(taken) == b"tar"
     request = wires.execd.called("DownloadArchive")[0].request
     assert ([*request.paths], request.compression) == ([b"a", b"b"], file_service_pb2.ARCHIVE_COMPRESSION_GZIP)
+
+
+async def test_archive_tells_at_its_end_what_is_not_in_it(wires: WirePair) -> None:
+    end = file_service_pb2.DownloadArchiveResponse(
+        data=b"tar", end=True, entries=3, skipped=[b"deep", b"\xff"], skipped_count=1002
+    )
+    wires.execd.on("DownloadArchive", [end])
+    told: list[ArchiveEnd] = []
+    async with wires.sandbox() as sandbox:
+        assert [piece async for piece in sandbox.files.download_archive("d", on_end=told.append)] == [b"tar"]
+    assert told == [ArchiveEnd(3, (b"deep", b"\xff"), 1002)]
 
 
 async def test_archive_that_breaks_off_is_none(wires: WirePair) -> None:

@@ -9,21 +9,28 @@ which Debian 12 has, doesn't know the filter.
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import math
 import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Final
 
 import click
 
+from arenero.cli.left_out import LeftOut
+
 _CHUNK_BYTES: Final = 1024 * 1024
 _LATEST_S: Final = 2**33
 """Of a file's time, in seconds since 1970: what any file system can hold."""
+_SHOWN_CHARACTERS: Final = 200
+"""Of a name."""
+_DAMAGE: Final = (tarfile.TarError, ValueError, LookupError, ArithmeticError, RuntimeError, EOFError)
+"""What `tarfile` and the file calls raise where an archive holds absurd numbers, names or nesting."""
 
 
 class Packing:
@@ -73,11 +80,11 @@ class Packing:
 
 async def unpack(
     pieces: AsyncIterator[bytes], target: Path, *, progress: Callable[[int], None] | None = None
-) -> list[str]:
+) -> LeftOut:
     """Unpack a tar from a sandbox into a directory; return what was left out, and why.
 
     Raises:
-        click.ClickException: The archive is damaged, or an entry of it would leave the target.
+        click.ClickException: The archive is damaged, it can't be stored here, or an entry of it would leave the target.
     """
     with tempfile.TemporaryFile() as spool:
         done = 0
@@ -104,12 +111,14 @@ async def _content(content: BinaryIO, size: int) -> AsyncIterator[bytes]:
     yield bytes(-size % tarfile.BLOCKSIZE)
 
 
-def _unpack(spool: BinaryIO, target: Path) -> list[str]:
+def _unpack(spool: BinaryIO, target: Path) -> LeftOut:
     try:
         with tarfile.open(fileobj=spool, mode="r:") as archive:
-            return list(_Unpacking(archive, target).run())
-    except tarfile.TarError as error:
-        raise click.ClickException(f"the archive from the sandbox is damaged: {error}") from None
+            return _Unpacking(archive, target).run()
+    except OSError as error:
+        raise click.ClickException(f"the archive from the sandbox can't be unpacked: {_shown(str(error))}") from None
+    except _DAMAGE as error:
+        raise click.ClickException(f"the archive from the sandbox is damaged: {_shown(str(error))}") from None
 
 
 class _Unpacking:
@@ -118,31 +127,53 @@ class _Unpacking:
     def __init__(self, archive: tarfile.TarFile, target: Path) -> None:
         self._archive = archive
         self._target = target
-        self._symlinks: list[tuple[tarfile.TarInfo, Path]] = []
+        self._symlinks: list[tarfile.TarInfo] = []
         self._directories: list[tuple[tarfile.TarInfo, Path]] = []
+        self._left_out = LeftOut()
 
-    def run(self) -> Iterator[str]:
-        """Unpack, and say what is left out.
+    def run(self) -> LeftOut:
+        """Unpack, and return what is left out.
 
         Symbolic links come last: until then none of the archive's making is there that a name could lead through.
         """
         for entry in self._archive:
-            place = self._place_of(entry.name)
-            if place == self._target:
-                continue
-            if entry.isdir():
-                self._make_directory(entry, place)
-            elif entry.isreg():
-                self._write(entry, place)
-            elif entry.issym():
-                self._symlinks.append((entry, place))
-            elif entry.islnk():
-                self._copy(entry, place)
-            else:
-                yield f"{entry.name!r}: it is a device or a pipe"
-        yield from self._make_symlinks()
+            self._unless_too_long(entry, self._take)
+        self._make_symlinks()
         for entry, place in reversed(self._directories):
             _set_attributes(place, entry, at_least=0o700)
+        return self._left_out
+
+    def _take(self, entry: tarfile.TarInfo) -> None:
+        place = self._place_of(entry.name)
+        if place == self._target:
+            return
+        if entry.isdir():
+            self._make_directory(entry, place)
+        elif entry.isreg():
+            self._write(entry, place)
+        elif entry.issym():
+            self._symlinks.append(entry)
+        elif entry.islnk():
+            self._copy(entry, place)
+        else:
+            self._leave_out(entry, "it is a device or a pipe")
+
+    def _unless_too_long(self, entry: tarfile.TarInfo, take: Callable[[tarfile.TarInfo], None]) -> None:
+        """Take an entry, or leave it out where its path is longer than this machine allows; others may fit."""
+        try:
+            take(entry)
+        except RecursionError:
+            self._fail(entry)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            self._fail(entry)
+
+    def _fail(self, entry: tarfile.TarInfo) -> None:
+        self._left_out.fail(f"{_shown(repr(entry.name))}: its path is too long for this machine")
+
+    def _leave_out(self, entry: tarfile.TarInfo, reason: str) -> None:
+        self._left_out.reasons.append(f"{_shown(repr(entry.name))}: {reason}")
 
     def _place_of(self, name: str) -> Path:
         """Return where an entry goes.
@@ -152,18 +183,18 @@ class _Unpacking:
         """
         parts = PurePosixPath(name).parts
         if "\0" in name or name.startswith("/") or ".." in parts:
-            raise click.ClickException(f"{name!r} would leave {self._target}: refused")
+            raise click.ClickException(f"{_shown(repr(name))} would leave {self._target}: refused")
         place = self._target.joinpath(*parts)
         if place != self._target and not self._is_within(place.parent):
-            raise click.ClickException(f"{name!r} would leave {self._target} through a link: refused")
+            raise click.ClickException(f"{_shown(repr(name))} would leave {self._target} through a link: refused")
         return place
 
     def _is_within(self, path: Path) -> bool:
         """Whether a path stays below the target, with all links in it followed."""
         try:
             return path.resolve().is_relative_to(self._target)
-        except (OSError, RuntimeError):
-            return False  # a loop of links
+        except (OSError, RuntimeError, ValueError):
+            return False  # a loop of links, or no path at all
 
     def _make_directory(self, entry: tarfile.TarInfo, place: Path) -> None:
         if place.is_symlink() or not place.is_dir():
@@ -194,23 +225,37 @@ class _Unpacking:
             shutil.copyfileobj(content, file, _CHUNK_BYTES)
         _set_attributes(place, entry)
 
-    def _make_symlinks(self) -> Iterator[str]:
-        made = []
-        for entry, place in self._symlinks:
-            if not self._is_within(place.parent):
-                raise click.ClickException(f"{entry.name!r} would leave {self._target} through a link: refused")
+    def _make_symlinks(self) -> None:
+        made: dict[Path, tarfile.TarInfo] = {}
+
+        def make(entry: tarfile.TarInfo) -> None:
+            place = self._place_of(entry.name)
             _clear(place)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(entry.linkname)
-            made.append((entry, place))
-        # Where a link leads depends on the others, so it is asked when all are there.
-        outside = [(entry, place) for entry, place in made if not self._leads_inside(entry, place)]
+            # Its name may lead through a link that is replaced later on: remembered is where it really is.
+            made[place.parent.resolve() / place.name] = entry
+
+        try:
+            for entry in self._symlinks:
+                self._unless_too_long(entry, make)
+        finally:
+            # Also after a refusal: a link to outside is never left behind.
+            self._remove_outward(made)
+
+    def _remove_outward(self, made: dict[Path, tarfile.TarInfo]) -> None:
+        """Remove the links that lead outside. Where one leads depends on the others, so all are there by now."""
+        outside = [(entry, place) for place, entry in made.items() if not self._leads_inside(entry, place)]
         for entry, place in outside:
-            place.unlink()
-            yield f"{entry.name!r}: it links to {entry.linkname!r}, outside of {self._target}"
+            place.unlink(missing_ok=True)
+            self._leave_out(entry, f"it links to {_shown(repr(entry.linkname))}, outside of {self._target}")
 
     def _leads_inside(self, entry: tarfile.TarInfo, place: Path) -> bool:
         return not os.path.isabs(entry.linkname) and self._is_within(place)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
 def _clear(place: Path) -> None:

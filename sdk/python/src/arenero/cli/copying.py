@@ -15,8 +15,10 @@ from pathlib import Path
 import click
 
 from arenero.cli.archives import Packing, unpack
-from arenero.cli.output import Progress, note
-from arenero.cli.running import EXIT_FAILED, asynchronous, client
+from arenero.cli.fetching import Fetching
+from arenero.cli.left_out import LeftOut
+from arenero.cli.output import Progress
+from arenero.cli.running import asynchronous, client
 from arenero.sdk import Client, Sandbox
 from arenero.sdk.errors import NotFound
 from arenero.sdk.files import FileStat
@@ -107,18 +109,18 @@ async def _directory_into(sandbox: Sandbox, source: Path, name: str, path: str) 
         await sandbox.files.upload_archive(packing.pieces(progress=progress.update), target, outside_links=True)
     if is_new:
         await sandbox.files.chmod(target, source.stat().st_mode & 0o777)
-    for reason in packing.left_out:
-        note(f"arenero: left out {reason}")
-    return EXIT_FAILED if packing.has_failed else 0
+    return LeftOut(packing.left_out, packing.has_failed).tell()
 
 
 async def _out_of(connection: Client, place: Place, local: str) -> int:
     sandbox = await Sandbox.connect(place.sandbox_id, client=connection)
     stat = await sandbox.files.stat(place.path, follow=True)
+    if stat.is_dir:
+        if local == "-":
+            return await _directory_to_stdout(sandbox, place)
+        return await _directory_out_of(sandbox, place, stat, Path(local))
     if local == "-":
-        await _to_stdout(await _archive(sandbox, place) if stat.is_dir else sandbox.files.read_stream(place.path))
-    elif stat.is_dir:
-        await _directory_out_of(sandbox, place, stat, Path(local))
+        await _to_stdout(sandbox.files.read_stream(place.path))
     else:
         await _file_out_of(sandbox, place, stat, local)
     return 0
@@ -130,27 +132,31 @@ async def _to_stdout(pieces: AsyncIterator[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _archive(sandbox: Sandbox, place: Place) -> AsyncIterator[bytes]:
-    """Stream a directory as a tar in which it has its name, where it has one."""
+async def _directory_to_stdout(sandbox: Sandbox, place: Place) -> int:
+    """Write a directory as a tar in which it has its name, where it has one."""
     if sys.stdout.isatty():
         raise click.UsageError(f"{place.path} is a directory, which is a tar on standard output: pipe it somewhere")
     if place.name and (await sandbox.files.stat(place.path.rstrip("/"))).is_dir:
         parent = os.path.dirname(place.path.rstrip("/")) or "."
-        return sandbox.files.download_archive(parent, [place.name])
-    return sandbox.files.download_archive(place.path)
+        fetching = Fetching(sandbox, parent, [place.name])
+    else:
+        fetching = Fetching(sandbox, place.path)
+    await _to_stdout(fetching.pieces())
+    return (await fetching.left_out()).tell()
 
 
-async def _directory_out_of(sandbox: Sandbox, place: Place, stat: FileStat, local: Path) -> None:
+async def _directory_out_of(sandbox: Sandbox, place: Place, stat: FileStat, local: Path) -> int:
     target = local / place.name if local.is_dir() else local
     is_new = not target.exists()
     if not is_new and not target.is_dir():
         raise click.ClickException(f"{target} is a file, which a directory can't replace")
+    fetching = Fetching(sandbox, place.path)
     with Progress(f"downloading {target.name}") as progress:
-        left_out = await unpack(sandbox.files.download_archive(place.path), target, progress=progress.update)
+        left_out = await unpack(fetching.pieces(), target, progress=progress.update)
     if is_new:
         target.chmod(stat.mode & 0o755 | 0o700)
-    for reason in left_out:
-        note(f"arenero: left out {reason}")
+    left_out.extend(await fetching.left_out())
+    return left_out.tell()
 
 
 async def _file_out_of(sandbox: Sandbox, place: Place, stat: FileStat, local: str) -> None:
@@ -172,11 +178,11 @@ async def _between(connection: Client, source: Place, destination: Place) -> int
         await to_sandbox.files.write(target, from_sandbox.files.read_stream(source.path), mode=stat.mode & 0o777)
         return 0
     target, is_new = await _directory_target(to_sandbox, destination.path, source.name)
-    pieces = from_sandbox.files.download_archive(source.path)
-    await to_sandbox.files.upload_archive(pieces, target, outside_links=True)
+    fetching = Fetching(from_sandbox, source.path)
+    await to_sandbox.files.upload_archive(fetching.pieces(), target, outside_links=True)
     if is_new:
         await to_sandbox.files.chmod(target, stat.mode & 0o777)
-    return 0
+    return (await fetching.left_out()).tell()
 
 
 async def _target(sandbox: Sandbox, path: str, name: str) -> str:

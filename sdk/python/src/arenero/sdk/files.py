@@ -75,6 +75,19 @@ class FileChange:
     is_directory: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ArchiveEnd:
+    """What an archive of a directory came to."""
+
+    entries: int
+    """How many are in it."""
+    skipped: tuple[bytes, ...]
+    """What isn't, below the base: what vanished, shrank, couldn't be read or lies too deep, sockets and devices; of
+    more than 1000 the first ones."""
+    skipped_count: int
+    """How many there are of them."""
+
+
 class Files:
     """The files of one sandbox. With a `root`, no call leaves that directory, by whatever path or link."""
 
@@ -278,9 +291,24 @@ class Files:
         return int(result.replaced)
 
     async def download_archive(
-        self, base: SandboxPath, paths: Sequence[SandboxPath] = (), *, gzip: bool = False
+        self,
+        base: SandboxPath,
+        paths: Sequence[SandboxPath] = (),
+        *,
+        gzip: bool = False,
+        on_end: Callable[[ArchiveEnd], None] | None = None,
     ) -> AsyncIterator[bytes]:
-        """Stream a directory, or some entries of it, as a tar."""
+        """Stream a directory, or some entries of it, as a tar.
+
+        Args:
+            base: The directory.
+            paths: Entries of it; empty: all.
+            gzip: Compress it.
+            on_end: Is told at the end what is in it and what had to be left out.
+
+        Raises:
+            OutcomeUnknown: The connection broke.
+        """
         request = file_service_pb2.DownloadArchiveRequest(
             root=self._root,
             base=to_bytes(base),
@@ -291,6 +319,8 @@ class Files:
             if message.data:
                 yield message.data
             if message.end:
+                if on_end is not None:
+                    on_end(ArchiveEnd(message.entries, tuple(message.skipped), message.skipped_count))
                 return
         raise OutcomeUnknown("the archive ended without its last message", reason="STREAM_BROKEN")
 
