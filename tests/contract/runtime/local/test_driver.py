@@ -20,6 +20,7 @@ from arenero.isolation.cgroups import Limits
 from arenero.model.record import Handle
 from arenero.model.spec import OciLayoutSource, Resources, RootfsSource
 from arenero.runtime.driver import Driver
+from arenero.runtime.local.blanks import MOST
 from arenero.runtime.local.cells import state_digest
 from arenero.runtime.local.config import LocalConfig
 from arenero.runtime.local.driver import LocalDriver
@@ -167,6 +168,31 @@ class TestLocalDriver(LocalSuite):
         assert shown.get("cpu.max", shown.get("cpu.cfs_quota_us", "")).split()[0] == "50000"
         image = sandbox_dir(driver, made.handle) / "image"
         assert 32 * MIB < image.stat().st_size < 40 * MIB
+
+    async def test_disks_of_many_sizes_leave_few_blanks(self, driver: Driver, host: Path) -> None:
+        sizes = [(16 + number) * MIB for number in range(MOST + 2)]
+        for size in sizes:
+            made = await self.create(driver, self.make_launch(resources=Resources(disk_bytes=size)))
+            await driver.destroy(made.handle)
+        assert sorted(int(path.stem) for path in (host / "blanks").iterdir()) == sizes[2:]
+
+    async def test_a_large_disk_is_copied_before_it_is_asked_for(self, driver: LocalDriver, host: Path) -> None:
+        size = 32 * MIB
+        await driver._parts.cells.prepare_blank(size)
+        blank = host / f"blanks/{size}.img"
+        with blank.open("r+b") as file:
+            # What a file system of terabytes has in it, without the terabytes: past the end, where nobody looks.
+            file.seek(0, os.SEEK_END)
+            file.write(bytes(4 * MIB))
+        made = await self.run(driver, self.make_launch(resources=Resources(disk_bytes=size)))
+        assert (sandbox_dir(driver, made.handle) / "image").stat().st_size == blank.stat().st_size
+        assert os.listdir(host / "blanks") == [blank.name]
+
+    async def test_what_a_killed_driver_was_formatting_is_removed_at_open(self, driver: Driver, host: Path) -> None:
+        (host / "blanks/.image-left").mkdir()
+        (host / "blanks/.image-left/image").touch()
+        await self.restart(driver, host)
+        assert os.listdir(host / "blanks") == []
 
 
 class TestLocalDriverWithPreparedCells(LocalSuite):

@@ -23,6 +23,7 @@ A *slot* is a number below the most sandboxes; it says which user ids of the hos
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import os
@@ -40,6 +41,7 @@ from arenero.isolation.namespaces import to_outside
 from arenero.model.ids import SandboxId
 from arenero.model.record import ExitFacts
 from arenero.runtime.local import notes
+from arenero.runtime.local.blanks import Blanks
 from arenero.runtime.local.mode import Mode, Way
 from arenero.runtime.local.trees import remove_tree
 
@@ -157,7 +159,7 @@ class Cells:
         self._slots = slots
         self._unclaimed_dir = state_dir / "cells"
         self._sandboxes_dir = state_dir / "sandboxes"
-        self._blanks_dir = state_dir / "blanks"
+        self._blanks = Blanks(state_dir / "blanks")
         self._spent_dir = state_dir / "spent"
         self._open_dir = Path(tempfile.gettempdir(), f"arenero-{state_digest(state_dir)}")
         self._used: dict[int, str] = {}
@@ -166,8 +168,9 @@ class Cells:
 
     def open(self) -> None:
         """Make the directories, and find the slots in use."""
-        for directory in (self._unclaimed_dir, self._sandboxes_dir, self._blanks_dir, self._spent_dir):
+        for directory in (self._unclaimed_dir, self._sandboxes_dir, self._spent_dir):
             directory.mkdir(mode=0o700, exist_ok=True)
+        self._blanks.open()
         self._spent = list(self._spent_dir.iterdir())
         for sandbox_id in self.sandbox_ids():
             if cell := self.find(sandbox_id):
@@ -257,7 +260,7 @@ class Cells:
                 path.mkdir(mode=0o700)
                 self._give(cell, path)
         elif cell.disk_bytes is not None:
-            disk.copy_image(self._blank(cell.disk_bytes), directory / "image")
+            self._blanks.take(cell.disk_bytes, directory / "image")
         else:
             for name in (disk.UPPER, disk.WORK):
                 (directory / name).mkdir(mode=_LOCKED)
@@ -268,23 +271,17 @@ class Cells:
             uids, gids = self._mode.maps(cell.slot)
             os.chown(path, to_outside(uids, 0), to_outside(gids, 0))
 
-    def _blank(self, size_bytes: int) -> Path:
-        return self._blanks_dir / f"{size_bytes}.img"
-
-    def lacks_blank(self, disk_bytes: int | None) -> bool:
-        """Whether `prepare_blank` has something to do."""
-        return disk_bytes is not None and self._mode.disk_images and not self._blank(disk_bytes).exists()
-
-    def prepare_blank(self, disk_bytes: int | None) -> None:
-        """Make the empty file system of a size that cells are copied from. Takes 30 ms when it isn't there.
+    async def prepare_blank(self, disk_bytes: int | None) -> None:
+        """See to it that `make` and `renew`, called next, find an empty file system of a size and are done at once.
 
         Raises:
             ResourceExhausted: It can't be made.
         """
-        if disk_bytes is None or not self.lacks_blank(disk_bytes):
+        if disk_bytes is None or not self._mode.disk_images:
             return
         try:
-            disk.format_image(self._blank(disk_bytes), disk_bytes)
+            while self._blanks.lacks(disk_bytes):
+                await asyncio.to_thread(self._blanks.prepare, disk_bytes)
         except OSError as error:
             raise ResourceExhausted(f"a disk of {disk_bytes} bytes: {error}", reason="HOST_EXHAUSTED") from error
 

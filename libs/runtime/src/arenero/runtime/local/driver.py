@@ -104,8 +104,7 @@ class LocalDriver:
             base = await parts.sources.find(launch.spec.source)
             cell = parts.cells.find(launch.sandbox_id)
             if cell is None:
-                if parts.cells.lacks_blank(launch.spec.resources.disk_bytes):
-                    await asyncio.to_thread(parts.cells.prepare_blank, launch.spec.resources.disk_bytes)
+                await parts.cells.prepare_blank(launch.spec.resources.disk_bytes)
                 cell = self._claim(launch, base)
             spans = (StepSpan("driver.local.claim", started_ns, time.time_ns()),)
             return Created(_handle(launch.sandbox_id, cell), base.resolved, spans)
@@ -228,6 +227,7 @@ class LocalDriver:
             await parts.reaper.end(cell, group)
             parts.watches.forget(cell.process())
             await parts.reaper.remove_group(group)
+            await parts.cells.prepare_blank(cell.disk_bytes)
             parts.cells.renew(cell)
             group = parts.cells.make_group(cell, _limits_of(launch))
         identity = plans.Identity(launch.hostname, launch.spec.resources.pids)

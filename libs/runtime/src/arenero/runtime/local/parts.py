@@ -138,6 +138,7 @@ async def _assemble(
         await removal.remove(directory)
 
     async def make(kind: Kind) -> Prepared:
+        await cells.prepare_blank(kind.disk_bytes)
         cell = cells.make(kind.disk_bytes)
         try:
             plan = plans.sandbox_plan(config, mode, cell, kind.base, cells.group(cell), plans.Identity())
