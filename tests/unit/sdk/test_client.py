@@ -4,6 +4,7 @@ import asyncio
 import gc
 from datetime import UTC, datetime
 
+import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -13,9 +14,9 @@ from arenero.api.gateway.v1 import key_pb2, key_service_pb2, trace_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_pb2, sandbox_service_pb2
 from arenero.sdk import Client, Sandbox
 from arenero.sdk.client import SANDBOX_SERVICE
-from arenero.sdk.errors import DeadlineExceeded, FailedPrecondition, OutcomeUnknown, Unavailable
+from arenero.sdk.errors import DeadlineExceeded, FailedPrecondition, NotFound, OutcomeUnknown, Unavailable
 from arenero.sdk.types import EventFilter, KeyKind, KeyScope, SandboxState
-from tests.unit.sdk.wire import BROKEN, SANDBOX_ID, WirePair, record
+from tests.unit.sdk.wire import BROKEN, SANDBOX_ID, Refused, WirePair, detail, record
 
 
 def page(next_token: str) -> page_pb2.PageResult:
@@ -165,6 +166,56 @@ async def test_call_is_not_repeated_where_nobody_has_ever_answered(wires: WirePa
     async with wires.client(reconnect_s=60) as client, asyncio.timeout(5):
         with pytest.raises(Unavailable):
             await client.get(SANDBOX_ID)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        Refused(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses"),
+        Refused(grpc.StatusCode.UNAVAILABLE, "starting", detail("STARTING")),
+        Refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls", detail("RATE", fix="ask less")),
+    ],
+    ids=["not sent", "unavailable", "exhausted"],
+)
+async def test_what_may_be_done_is_not_forgotten_for_a_later_try_that_was_not(wires: WirePair, last: Refused) -> None:
+    wires.gateway.on("Delete", BROKEN, last)
+    async with wires.client(reconnect_s=0.3) as client:
+        with pytest.raises(OutcomeUnknown, match=last.message) as raised:
+            await client.delete(SANDBOX_ID)
+    assert raised.value.reason == "CONNECTION_LOST"
+    assert len(wires.gateway.called("Delete")) > 1
+
+
+async def test_answer_about_the_thing_itself_is_final_whatever_was_before(wires: WirePair) -> None:
+    gone = Refused(grpc.StatusCode.NOT_FOUND, "there is none", detail("SANDBOX_NOT_FOUND"))
+    wires.gateway.on("Delete", BROKEN, gone)
+    async with wires.client() as client:
+        with pytest.raises(NotFound):
+            await client.delete(SANDBOX_ID)
+
+
+async def test_what_was_never_done_is_unavailable_after_any_number_of_tries(wires: WirePair) -> None:
+    wires.gateway.on("Delete", Refused(grpc.StatusCode.UNAVAILABLE, "starting", detail("STARTING")))
+    async with wires.client(reconnect_s=0.3) as client:
+        with pytest.raises(Unavailable):
+            await client.delete(SANDBOX_ID)
+    assert len(wires.gateway.called("Delete")) > 1
+
+
+async def test_gateway_that_broke_the_first_call_of_all_is_waited_for(wires: WirePair) -> None:
+    """It was there, so it may be again."""
+
+    async def dies(request):
+        await asyncio.gather(wires.gateway.stop(), asyncio.Event().wait())
+
+    wires.gateway.on("Get", dies, sandbox_service_pb2.GetResponse(sandbox=record()))
+    async with wires.client() as client, asyncio.timeout(10), asyncio.TaskGroup() as group:
+        getting = group.create_task(client.get(SANDBOX_ID))
+        while not wires.gateway.called("Get"):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        await wires.gateway.start()
+    assert getting.result().id == SANDBOX_ID
 
 
 async def test_call_that_makes_something_is_not_repeated(wires: WirePair) -> None:

@@ -8,7 +8,14 @@ import pytest
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_pb2, sandbox_service_pb2
 from arenero.sdk import Client, Sandbox
-from arenero.sdk.errors import InvalidArgument, NotFound, OutcomeUnknown, ResourceExhausted, Unavailable
+from arenero.sdk.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    OutcomeUnknown,
+    ResourceExhausted,
+    Unavailable,
+)
 from arenero.sdk.types import NetworkAction, NetworkPolicy, NetworkRule, SandboxState
 from tests.unit.sdk.wire import BROKEN, SANDBOX_ID, Refused, WirePair, detail, record
 
@@ -214,6 +221,38 @@ async def test_cancelled_creation_leaves_no_sandbox(wires: WirePair) -> None:
 async def test_cancelled_creation_leaves_what_the_caller_can_find_by_its_own_id(wires: WirePair) -> None:
     await cancelled_creation(wires, request_id="mine")
     assert len(wires.gateway.called("Create")) == 1
+    assert not wires.gateway.called("Delete")
+
+
+async def failed_creation(wires: WirePair, **options) -> None:
+    """Let the platform go away under a creation; when it is asked once more, it is back."""
+    not_sent = Refused(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses")
+    wires.gateway.on("Create", BROKEN, not_sent, CREATED)
+    async with wires.client(reconnect_s=0.15) as client:
+        with pytest.raises(OutcomeUnknown):
+            await _create(client, options)
+
+
+async def test_creation_of_unknown_outcome_leaves_no_sandbox(wires: WirePair) -> None:
+    await failed_creation(wires)
+    calls = wires.gateway.called("Create")
+    assert len({call.request.request_id for call in calls}) == 1
+    assert calls[-1].request.wait == sandbox_service_pb2.CREATE_WAIT_ACCEPTED
+    assert wires.gateway.called("Delete")[0].request.sandbox_id == SANDBOX_ID
+
+
+async def test_creation_of_unknown_outcome_leaves_what_the_caller_can_find(wires: WirePair) -> None:
+    await failed_creation(wires, request_id="mine")
+    assert not wires.gateway.called("Delete")
+
+
+@pytest.mark.parametrize("state", ["STOPPING", "TERMINATED", "FAILED"])
+async def test_sandbox_that_was_deleted_meanwhile_is_none(wires: WirePair, state: str) -> None:
+    wires.gateway.on("Create", sandbox_service_pb2.CreateResponse(sandbox=record(f"SANDBOX_STATE_{state}")))
+    async with wires.client() as client:
+        with pytest.raises(FailedPrecondition, match=f"{SANDBOX_ID} is {state.lower()}") as raised:
+            await Sandbox.create(client=client)
+    assert raised.value.metadata == {"sandbox_id": SANDBOX_ID, "state": state}
     assert not wires.gateway.called("Delete")
 
 

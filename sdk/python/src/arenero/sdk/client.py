@@ -26,7 +26,7 @@ from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Runtime, SandboxFilter, SandboxState, Template
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
-from arenero.sdk.errors import AreneroError, DeadlineExceeded, OutcomeUnknown, Unavailable, typed
+from arenero.sdk.errors import AreneroError, DeadlineExceeded, OutcomeUnknown, ResourceExhausted, Unavailable, typed
 from arenero.sdk.settings import Settings
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ class Client:
 
         Raises:
             DeadlineExceeded: No answer came in time; reason NO_ANSWER.
+            OutcomeUnknown: The connection broke, at the last try or at one before it.
         """
         channel = self._gateway.short()
         method = self._gateway.method(
@@ -134,28 +135,26 @@ class Client:
         call_metadata = (*self._metadata, *dict([*trace_metadata(), *(extra or {}).items()]).items())
         patience = Patience(self.settings.reconnect_s)
         timeout_s = self.settings.answer_s if timeout_s is None else timeout_s
+        may_be_done = False
         while True:
             try:
                 result: Answer = await unary(method, request, metadata=call_metadata, timeout=timeout_s)
             except DeadlineExceeded as error:
                 raise (no_answer(timeout_s) if error.reason == "DEADLINE_EXCEEDED" else error) from None
             except (Unavailable, OutcomeUnknown) as error:
-                if not repeatable or not await self._is_worth_another(error, patience):
-                    raise
-            except AreneroError:
+                may_be_done = may_be_done or isinstance(error, OutcomeUnknown)
+                is_known = self._has_answered or may_be_done
+                if not repeatable or not await _is_worth_another(error, patience, is_known=is_known):
+                    raise _in_sum(error, may_be_done=may_be_done) from None
+            except AreneroError as error:
                 self._has_answered = True
-                raise
+                raise _in_sum(error, may_be_done=may_be_done) from None
             else:
                 self._has_answered = True
                 return result
 
     async def _repeat(self, path: str, request: betterproto2.Message, answer: type[Answer]) -> Answer:
         return await self.call(path, request, answer, repeatable=True)
-
-    async def _is_worth_another(self, error: AreneroError, patience: Patience) -> bool:
-        """Whether to ask again, after a wait. Where nobody has ever answered, nobody is waited for."""
-        is_over = error.reason == "CLIENT_CLOSED" or (error.reason == "NOT_SENT" and not self._has_answered)
-        return not is_over and await patience.is_left(error.retry_after_s or 0)
 
     async def stream(
         self, path: str, request: betterproto2.Message, answer: type[Answer], *, silence_s: float | None = None
@@ -372,6 +371,24 @@ def endpoint_from(endpoint: lifecycle_v1.Endpoint | None) -> DirectEndpoint:
     found = _present(endpoint)
     return endpoint_of(
         found.address, found.token, found.token_expires_at.timestamp() if found.token_expires_at else None
+    )
+
+
+async def _is_worth_another(error: AreneroError, patience: Patience, *, is_known: bool) -> bool:
+    """Whether to ask again, after a wait. Where nobody is known to have ever been there, nobody is waited for."""
+    is_over = error.reason == "CLIENT_CLOSED" or (error.reason == "NOT_SENT" and not is_known)
+    return not is_over and await patience.is_left(error.retry_after_s or 0)
+
+
+def _in_sum(error: AreneroError, *, may_be_done: bool) -> AreneroError:
+    """Return what the last try's error says of all of them: that nothing was done is no longer known."""
+    if not may_be_done or not isinstance(error, Unavailable | ResourceExhausted):
+        return error
+    return OutcomeUnknown(
+        f"an earlier try broke off and may have been done; the last one failed: {error.message}",
+        reason="CONNECTION_LOST",
+        fix=error.fix,
+        metadata=error.metadata,
     )
 
 

@@ -33,7 +33,7 @@ from arenero.sdk._types.arenero.api.lifecycle.v1 import (
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
 from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
 from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
-from arenero.sdk.errors import AreneroError, InvalidArgument
+from arenero.sdk.errors import AreneroError, FailedPrecondition, InvalidArgument, OutcomeUnknown
 from arenero.sdk.files import Files
 from arenero.sdk.terminal import Terminal, size_of
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from arenero.sdk.types import Event
 
 _UNDO_S: Final = 10.0
+_ENDED: Final = (SandboxState.STOPPING, SandboxState.TERMINATED, SandboxState.FAILED)
 _START_S: Final = 60.0
 """How long a sandbox may take to run when nothing else is asked for."""
 
@@ -137,6 +138,8 @@ class Sandbox:
 
         Raises:
             InvalidArgument: More than one source is named, or a limit is 0.
+            FailedPrecondition: It was deleted meanwhile; reason SANDBOX_ENDED.
+            OutcomeUnknown: The connection broke, and the platform wasn't there again in time.
         """
         source = _source(template=template, image=image, rootfs_directory=rootfs_directory, oci_layout=oci_layout)
         wanted = spec or SandboxSpec(
@@ -325,8 +328,8 @@ class Sandbox:
 class Creating:
     """A sandbox on its way: `await` it, or use it as `async with`.
 
-    When it is cancelled, a sandbox that was made meanwhile is deleted, since nobody would know its id; not so with a
-    request id of the caller's own, by which it can be found again.
+    When it is cancelled, or its outcome is unknown, a sandbox that was made meanwhile is deleted, since nobody would know
+    its id; not so with a request id of the caller's own, by which it can be found again.
     """
 
     def __init__(self, request: lifecycle_v1.CreateRequest, client: Client | None, traceparent: str) -> None:
@@ -358,9 +361,10 @@ class Creating:
         try:
             # The request id makes it safe to ask again when the connection broke.
             answer = await self._ask(client, repeatable=True)
-            sandbox = Sandbox(client, _present(answer.sandbox), owns_client=self._client is None)
+            record = _not_ended(_present(answer.sandbox))
+            sandbox = Sandbox(client, record, owns_client=self._client is None)
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and not self._is_own_id:
+            if isinstance(error, asyncio.CancelledError | OutcomeUnknown) and not self._is_own_id:
                 await self._undo(client)
             if self._client is None:
                 await client.release()
@@ -385,6 +389,21 @@ class Creating:
         return await client.call(
             path, self._request, answer, timeout_s=timeout_s, extra=self._extra, repeatable=repeatable
         )
+
+
+def _not_ended(record: SandboxRecord) -> SandboxRecord:
+    """Return the record of a sandbox that lives.
+
+    Raises:
+        FailedPrecondition: It was deleted while it was made, or long ago under this request id.
+    """
+    if record.state in _ENDED:
+        raise FailedPrecondition(
+            f"{record.id} is {record.state.name.lower()} already: it was deleted or ended by itself",
+            reason="SANDBOX_ENDED",
+            metadata={"sandbox_id": record.id, "state": record.state.name},
+        )
+    return record
 
 
 def _source(**named: str) -> Source | None:
