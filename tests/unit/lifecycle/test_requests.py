@@ -24,7 +24,7 @@ from arenero.model.spec import (
 )
 from arenero.model.volumes import NamedVolume, VolumeMount
 from arenero.runtime.capabilities import Fingerprint
-from arenero.runtime.fake import FakeDriver
+from arenero.runtime.fake import CAPABILITIES, FakeDriver
 
 DEFAULTS = Defaults("host", ResourceDefaults(), 60.0)
 DRIVERS = Drivers(
@@ -52,6 +52,15 @@ def test_what_is_left_out_is_filled_in() -> None:
 def test_what_is_said_stays() -> None:
     mine = Resources(cpus=0.5, memory_bytes=2**30, pids=99, disk_bytes=2**31, open_files=100)
     assert complete(SandboxSpec(resources=mine), DRIVERS, DEFAULTS).resources == mine
+
+
+def test_a_disk_of_which_nothing_was_said_fits_on_the_runtimes() -> None:
+    small = FakeDriver(capabilities=replace(CAPABILITIES, most_disk_bytes=1 << 30))
+    drivers = Drivers({"fake": OpenDriver(small, Fingerprint(usable=True))}, "fake")
+    assert complete(SandboxSpec(), drivers, DEFAULTS).resources.disk_bytes == 1 << 30
+    with pytest.raises(Unsupported) as raised:
+        complete(SandboxSpec(resources=Resources(disk_bytes=1 << 31)), drivers, DEFAULTS)
+    assert raised.value.field == "spec.resources.disk_bytes"
 
 
 ALLOW = NetworkPolicy(rules=(NetworkRule(NetworkAction.ALLOW, "example.org"),))

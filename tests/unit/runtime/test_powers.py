@@ -53,6 +53,15 @@ def test_a_power_is_demanded_by_its_field(spec: SandboxSpec, field: str, reason:
     check_powers("fake", ALL, spec)
 
 
+def test_a_disk_is_not_larger_than_the_runtime_can_give() -> None:
+    bounded = replace(ALL, most_disk_bytes=1 << 30)
+    with pytest.raises(Unsupported, match=str(1 << 30)) as refusal:
+        check_powers("fake", bounded, SandboxSpec(resources=Resources(disk_bytes=(1 << 30) + 1)))
+    assert (refusal.value.field, refusal.value.reason) == ("spec.resources.disk_bytes", "DISK_TOO_LARGE")
+    check_powers("fake", bounded, SandboxSpec(resources=Resources(disk_bytes=1 << 30)))
+    check_powers("fake", ALL, SandboxSpec(resources=Resources(disk_bytes=1 << 60)))
+
+
 def test_nothing_special_needs_nothing_special() -> None:
     check_powers("fake", NOTHING, SandboxSpec())
     check_powers("fake", NOTHING, SandboxSpec(source=TemplateSource("anything")))

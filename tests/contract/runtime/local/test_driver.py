@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arenero.errors import FailedPrecondition, InvalidArgument
+from arenero.errors import FailedPrecondition, InvalidArgument, Unsupported
 from arenero.isolation.cgroups import Limits
 from arenero.model.record import Handle
 from arenero.model.spec import OciLayoutSource, Resources, RootfsSource
@@ -175,6 +175,15 @@ class TestLocalDriver(LocalSuite):
             made = await self.create(driver, self.make_launch(resources=Resources(disk_bytes=size)))
             await driver.destroy(made.handle)
         assert sorted(int(path.stem) for path in (host / "blanks").iterdir()) == sizes[2:]
+
+    async def test_a_disk_larger_than_the_hosts_is_refused_and_makes_nothing(self, driver: Driver, host: Path) -> None:
+        whole = os.statvfs(host).f_blocks * os.statvfs(host).f_frsize
+        for size in (whole + MIB, 1 << 60):
+            with pytest.raises(Unsupported, match=str(whole)) as refusal:
+                await driver.create(self.make_launch(resources=Resources(disk_bytes=size)))
+            assert refusal.value.field == "spec.resources.disk_bytes"
+        assert os.listdir(host / "blanks") == []
+        assert not await driver.list_held()
 
     async def test_a_large_disk_is_copied_before_it_is_asked_for(self, driver: LocalDriver, host: Path) -> None:
         size = 32 * MIB

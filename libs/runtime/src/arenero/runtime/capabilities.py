@@ -37,6 +37,8 @@ class Capabilities:
     """OCI runtimes to choose from, for example `runc`, `gvisor`."""
     limits: frozenset[str] = frozenset()
     """Limits that it enforces here: of `cpus`, `memory_bytes`, `pids`, `disk_bytes`, `open_files`."""
+    most_disk_bytes: int | None = None
+    """Largest disk that a sandbox can be promised here, used or not; None: any."""
 
     def names(self) -> tuple[str, ...]:
         """Return the powers as words for people and for the API, sorted."""

@@ -67,6 +67,9 @@ def _lacks(runtime: str, can: Capabilities, spec: SandboxSpec) -> Iterator[_Lack
         yield "volumes", "VOLUMES_UNSUPPORTED", f"{runtime} can't mount volumes"
     if spec.resources.gpus and not can.gpus:
         yield "resources.gpus", "GPUS_UNSUPPORTED", f"{runtime} has no graphics processors"
+    if can.most_disk_bytes is not None and (spec.resources.disk_bytes or 0) > can.most_disk_bytes:
+        message = f"{runtime} can't give a disk larger than its own, which has {can.most_disk_bytes} bytes"
+        yield "resources.disk_bytes", "DISK_TOO_LARGE", message
 
 
 def _source_lacks(runtime: str, can: Capabilities, source: Source | None) -> Iterator[_Lack]:

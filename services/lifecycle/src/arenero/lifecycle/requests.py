@@ -72,7 +72,7 @@ def complete(spec: SandboxSpec, drivers: Drivers, defaults: Defaults) -> Sandbox
         spec,
         runtime=runtime,
         source=spec.source or TemplateSource(defaults.template),
-        resources=fill(spec.resources, defaults.resources),
+        resources=fill(spec.resources, defaults.resources, most_disk_bytes=driver.capabilities.most_disk_bytes),
     )
     for field, reason, message in _not_yet(full):
         raise Unsupported(message, reason=reason, field=f"spec.{field}")
@@ -80,13 +80,14 @@ def complete(spec: SandboxSpec, drivers: Drivers, defaults: Defaults) -> Sandbox
     return full
 
 
-def fill(resources: Resources, defaults: ResourceDefaults) -> Resources:
-    """Return limits without a gap."""
+def fill(resources: Resources, defaults: ResourceDefaults, *, most_disk_bytes: int | None = None) -> Resources:
+    """Return limits without a gap. A disk of which nothing was said is not larger than the runtime can give."""
+    usual_bytes = defaults.disk_bytes
     return Resources(
         cpus=resources.cpus or defaults.cpus,
         memory_bytes=resources.memory_bytes or defaults.memory_bytes,
         pids=resources.pids or defaults.pids,
-        disk_bytes=resources.disk_bytes or defaults.disk_bytes,
+        disk_bytes=resources.disk_bytes or min(usual_bytes, most_disk_bytes or usual_bytes),
         open_files=resources.open_files or defaults.open_files,
         gpus=resources.gpus,
     )

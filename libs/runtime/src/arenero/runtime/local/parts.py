@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from arenero.errors import ArenError
 from arenero.isolation import cgroup_layout, probe
@@ -167,8 +168,15 @@ async def _assemble(
         pause_freeze=tree.can_freeze,
         best_effort=True,
         limits=mode.limits,
+        most_disk_bytes=_whole_bytes(config.state_dir) if mode.disk_images else None,
     )
     return Parts(mode, capabilities, tree, cells, sources, reaper, removal, watches, zygote, stock, lock_fd)
+
+
+def _whole_bytes(directory: Path) -> int | None:
+    """Return the size of the file system that a directory is on; None when it doesn't say."""
+    found = os.statvfs(directory)
+    return found.f_blocks * found.f_frsize or None
 
 
 def _source_kinds(mode: Mode) -> frozenset[str]:
