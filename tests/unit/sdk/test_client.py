@@ -14,7 +14,14 @@ from arenero.api.gateway.v1 import key_pb2, key_service_pb2, trace_service_pb2
 from arenero.api.lifecycle.v1 import sandbox_pb2, sandbox_service_pb2
 from arenero.sdk import Client, Sandbox
 from arenero.sdk.client import SANDBOX_SERVICE
-from arenero.sdk.errors import DeadlineExceeded, FailedPrecondition, NotFound, OutcomeUnknown, Unavailable
+from arenero.sdk.errors import (
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    OutcomeUnknown,
+    Unavailable,
+)
 from arenero.sdk.types import EventFilter, KeyKind, KeyScope, SandboxState
 from tests.unit.sdk.wire import BROKEN, SANDBOX_ID, Refused, WirePair, detail, record
 
@@ -118,6 +125,15 @@ async def test_keys_are_made_listed_and_revoked(wires: WirePair) -> None:
     assert (first.name, first.tenant, first.kind, first.ttl.seconds) == ("n", "acme", key_pb2.KEY_KIND_API, 60)
     assert [*first.scopes] == [key_pb2.KEY_SCOPE_READ]
     assert (second.kind, second.HasField("ttl")) == (key_pb2.KEY_KIND_EVENTS, False)
+
+
+async def test_key_that_can_not_be_asked_for_is_refused_with_the_field(wires: WirePair) -> None:
+    async with wires.client() as client:
+        for field, options in {"ttl": {"ttl_s": float("nan")}, "name": {"name": "\udcff"}}.items():
+            with pytest.raises(InvalidArgument) as refused:
+                await client.create_key(**options)  # type: ignore[arg-type]
+            assert refused.value.field == field
+    assert not wires.gateway.called("Create")
 
 
 async def test_trace_is_found_by_its_id_or_by_its_sandbox(wires: WirePair) -> None:

@@ -1,6 +1,7 @@
 """Sandboxes: how they are asked for, found, changed and deleted."""
 
 import asyncio
+from typing import Any
 
 import grpc
 import pytest
@@ -27,18 +28,37 @@ def asked(wires: WirePair) -> sandbox_service_pb2.CreateRequest:
     return request
 
 
-@pytest.mark.parametrize("name", ["cpus", "memory_bytes", "pids", "disk_bytes", "open_files"])
-def test_limit_of_zero_is_refused(name: str) -> None:
-    """On the wire it would mean the platform's default, which is far from what was written."""
+NEVER_SENT = {
+    "spec.resources.memory_bytes": {"memory_bytes": 2**63},
+    "spec.resources.cpus": {"cpus": 0},
+    "spec.lifetime.ttl": {"ttl_s": float("nan")},
+    "start_timeout": {"start_timeout_s": float("inf")},
+    "spec.source": {"template": "host", "rootfs_directory": "/x"},
+    "spec.name": {"name": "a\udcff"},
+    "spec.env": {"env": {"A": "\ud800"}},
+    "spec.metadata": {"metadata": {"\udcff": "a"}},
+    "spec.entrypoint": {"entrypoint": ["sh", "\udcff"]},
+    "spec.source.template": {"template": "\udcff"},
+    "request_id": {"request_id": "\udcff"},
+}
+
+
+@pytest.mark.parametrize(("field", "options"), NEVER_SENT.items(), ids=NEVER_SENT)
+def test_what_can_not_be_sent_is_refused_with_its_field(field: str, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument) as refused:
-        _ = Sandbox.create(**{name: 0})  # type: ignore[arg-type]
-    assert refused.value.field == f"spec.resources.{name}"
+        _ = Sandbox.create(**options)
+    assert refused.value.field == field
 
 
-def test_more_than_one_source_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="template, rootfs_directory") as refused:
-        _ = Sandbox.create(template="host", rootfs_directory="/x")
-    assert refused.value.field == "spec.source"
+async def test_changes_that_can_not_be_sent_are_refused_with_their_field(wires: WirePair) -> None:
+    async with wires.sandbox() as sandbox:
+        with pytest.raises(InvalidArgument) as refused:
+            await sandbox.renew(float("inf"))
+        assert refused.value.field == "ttl"
+        with pytest.raises(InvalidArgument) as refused:
+            await sandbox.update_metadata({"a": "\udcff"})
+        assert refused.value.field == "set"
+    assert not wires.gateway.called("Renew")
 
 
 async def test_block_creates_and_deletes(wires: WirePair) -> None:

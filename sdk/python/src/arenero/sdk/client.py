@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections.abc import AsyncIterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
@@ -21,6 +21,7 @@ from arenero.sdk._channels import Channels, Metadata, metadata, unary
 from arenero.sdk._deadline import no_answer
 from arenero.sdk._following import follow
 from arenero.sdk._plane import DirectEndpoint, Patience, Plane, endpoint_of
+from arenero.sdk._specification import check_texts, duration_of
 from arenero.sdk._tracing import trace_metadata
 from arenero.sdk._types.arenero.api.common.v1 import PageRequest
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
@@ -337,10 +338,11 @@ class Client:
         """Make a key, for the API unless told otherwise. Its secret is in the answer and nowhere else."""
         from arenero.sdk._types.arenero.api.gateway import v1 as gateway_v1
 
-        ttl = timedelta(seconds=ttl_s) if ttl_s is not None else None
+        ttl = duration_of(ttl_s, "ttl") if ttl_s is not None else None
         request = gateway_v1.CreateRequest(
             tenant=tenant, name=name, kind=kind or gateway_v1.KeyKind.API, scopes=[*scopes], ttl=ttl
         )
+        check_texts(request)
         return await self.call(KEY_SERVICE + "Create", request, gateway_v1.CreateResponse)
 
     async def list_keys(self, *, tenant: str = "", include_ended: bool = False) -> AsyncIterator[Key]:

@@ -10,30 +10,27 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from arenero.api.execd.v1 import exec_pb2, exec_service_pb2
 from arenero.sdk import commands, types
+from arenero.sdk._specification import check_texts, duration_of, resources_of, source_of
 from arenero.sdk._types.arenero.api.common.v1 import NetworkPolicy
 from arenero.sdk._types.arenero.api.lifecycle import v1 as lifecycle_v1
 from arenero.sdk._types.arenero.api.lifecycle.v1 import (
     GetStatsResponse,
-    ImageSource,
     IsolationLevel,
     Lifetime,
-    OciLayoutSource,
-    Resources,
     SandboxSpec,
     SandboxState,
-    Source,
     TimeoutAction,
 )
 from arenero.sdk._types.arenero.api.lifecycle.v1 import Sandbox as SandboxRecord
 from arenero.sdk.client import SANDBOX_SERVICE, Client, _present, endpoint_from
 from arenero.sdk.commands import Command, ExecOptions, ExecResult, Frame, Process
-from arenero.sdk.errors import AreneroError, FailedPrecondition, InvalidArgument, OutcomeUnknown
+from arenero.sdk.errors import AreneroError, FailedPrecondition, OutcomeUnknown
 from arenero.sdk.files import Files
 from arenero.sdk.terminal import Terminal, size_of
 
@@ -137,21 +134,21 @@ class Sandbox:
             spec: The whole specification at once, instead of the arguments above.
 
         Raises:
-            InvalidArgument: More than one source is named, or a limit is 0.
+            InvalidArgument: More than one source is named, or a value is none that the platform could be told.
             FailedPrecondition: It was deleted meanwhile; reason SANDBOX_ENDED.
             OutcomeUnknown: The connection broke, and the platform wasn't there again in time.
         """
-        source = _source(template=template, image=image, rootfs_directory=rootfs_directory, oci_layout=oci_layout)
+        source = source_of(template=template, image=image, rootfs_directory=rootfs_directory, oci_layout=oci_layout)
         wanted = spec or SandboxSpec(
             name=name,
             runtime=runtime,
             isolation_level=IsolationLevel.BEST_EFFORT if best_effort else IsolationLevel.UNSPECIFIED,
             source=source,
-            resources=_resources(
+            resources=resources_of(
                 cpus=cpus, memory_bytes=memory_bytes, pids=pids, disk_bytes=disk_bytes, open_files=open_files
             ),
             lifetime=Lifetime(
-                ttl=timedelta(seconds=ttl_s) if ttl_s is not None else None,
+                ttl=duration_of(ttl_s, "spec.lifetime.ttl") if ttl_s is not None else None,
                 on_timeout=TimeoutAction[on_timeout.upper()],
             ),
             network=network,
@@ -166,8 +163,9 @@ class Sandbox:
         request = lifecycle_v1.CreateRequest(
             request_id=request_id,
             spec=wanted,
-            start_timeout=timedelta(seconds=start_timeout_s) if start_timeout_s is not None else None,
+            start_timeout=duration_of(start_timeout_s, "start_timeout") if start_timeout_s is not None else None,
         )
+        check_texts(request)
         return Creating(request, client, traceparent)
 
     @classmethod
@@ -263,12 +261,14 @@ class Sandbox:
 
     async def renew(self, ttl_s: float, *, extend_only: bool = False) -> SandboxRecord:
         """Let it live for `ttl_s` seconds from now; with `extend_only`, never shorter than before."""
-        request = lifecycle_v1.RenewRequest(sandbox_id=self.id, ttl=timedelta(seconds=ttl_s), extend_only=extend_only)
+        ttl = duration_of(ttl_s, "ttl")
+        request = lifecycle_v1.RenewRequest(sandbox_id=self.id, ttl=ttl, extend_only=extend_only)
         return self._keep((await self._control("Renew", request, lifecycle_v1.RenewResponse)).sandbox)
 
     async def update_metadata(self, set: Mapping[str, str] | None = None, remove: Sequence[str] = ()) -> SandboxRecord:
         """Change its labels."""
         request = lifecycle_v1.UpdateMetadataRequest(sandbox_id=self.id, set=dict(set or {}), remove=[*remove])
+        check_texts(request)
         answer = await self._control("UpdateMetadata", request, lifecycle_v1.UpdateMetadataResponse)
         return self._keep(answer.sandbox)
 
@@ -328,8 +328,8 @@ class Sandbox:
 class Creating:
     """A sandbox on its way: `await` it, or use it as `async with`.
 
-    When it is cancelled, or its outcome is unknown, a sandbox that was made meanwhile is deleted, since nobody would know
-    its id; not so with a request id of the caller's own, by which it can be found again.
+    When it is cancelled, or its outcome is unknown, a sandbox that was made meanwhile is deleted, since nobody would
+    know its id; not so with a request id of the caller's own, by which it can be found again.
     """
 
     def __init__(self, request: lifecycle_v1.CreateRequest, client: Client | None, traceparent: str) -> None:
@@ -404,33 +404,6 @@ def _not_ended(record: SandboxRecord) -> SandboxRecord:
             metadata={"sandbox_id": record.id, "state": record.state.name},
         )
     return record
-
-
-def _source(**named: str) -> Source | None:
-    """Build the source that is named; None when none is."""
-    given = {name: text for name, text in named.items() if text}
-    if len(given) > 1:
-        raise InvalidArgument(f"more than one source is named: {', '.join(given)}", field="spec.source")
-    match [*given.items()]:
-        case [("template", name)]:
-            return Source(template=name)
-        case [("image", reference)]:
-            return Source(image=ImageSource(reference=reference))
-        case [("rootfs_directory", path)]:
-            return Source(rootfs_directory=path)
-        case [("oci_layout", path)]:
-            return Source(oci_layout=OciLayoutSource(path=path))
-    return None
-
-
-def _resources(**limits: float | None) -> Resources:
-    """Build the limits. On the wire 0 means the default, which is not what somebody means who writes a 0."""
-    for name, limit in limits.items():
-        if limit == 0:
-            raise InvalidArgument(
-                "is 0, which is no limit; leave it out for the platform's default", field=f"spec.resources.{name}"
-            )
-    return Resources(**{name: limit for name, limit in limits.items() if limit is not None})  # type: ignore[arg-type]
 
 
 _LOGIN_SHELL: Final = "exec ${SHELL:-/bin/sh} -l"
