@@ -181,6 +181,22 @@ def test_directory_arrives_as_a_directory(platform: Instance, sandbox_id: str, t
     assert platform.run("exec", sandbox_id, "--", "cat", "d/new/deep/x").stdout == "x"
 
 
+def test_copy_that_lacks_something_says_so_and_fails(platform: Instance, sandbox_id: str, tmp_path: Path) -> None:
+    deep = "deep/" + "/".join("d" * 600)
+    script = f"mkdir -p {deep} && echo lost > {deep}/file && echo kept > deep/file"
+    platform.run("exec", sandbox_id, "--", "sh", "-c", script)
+    other = platform.run("sandbox", "create").stdout.strip()
+    for destination in (str(tmp_path / "here"), f"{other}:there", "-"):
+        done = platform.run("cp", f"{sandbox_id}:deep", destination, check=False, text=False)
+        assert done.returncode == 1, destination
+        [line] = done.stderr.decode().splitlines()
+        assert line.startswith("arenero: left out ")
+        assert line.endswith("/d/d: what is in it can't be read, or lies too deep")
+    assert (tmp_path / "here/file").read_text() == "kept\n"
+    assert platform.run("exec", other, "--", "cat", "there/file").stdout == "kept\n"
+    platform.run("sandbox", "delete", other)
+
+
 def test_commands_of_a_sandbox(platform: Instance, sandbox_id: str) -> None:
     exec_id = platform.run("exec", "-d", sandbox_id, "--", "sleep", "271").stdout.strip()
     assert "sleep 271" in platform.run("ps", sandbox_id).stdout
