@@ -197,14 +197,21 @@ def test_tree_that_is_swapped_while_it_is_removed_takes_nothing_along(arena: Pat
 
 
 def test_nothing_is_moved_out_or_in(resolver: str, arena: Path):
+    directory = os.open(arena / "d", os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
+
     def attempt(scope: Scope) -> None:
         (arena / "mine").write_bytes(b"mine")
+        # An attempt that was refused half way has taken it away.
+        os.close(os.open("f", os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, dir_fd=directory))
         result(move(scope, b"mine", b"d/taken", overwrite=True))
         result(move(scope, b"d/f", b"loot", overwrite=True))
         assert (arena / "loot").read_bytes() != SECRET
         result(move(scope, b"loot", b"d/f", overwrite=True))
 
-    attack(arena, attempt)
+    try:
+        attack(arena, attempt)
+    finally:
+        os.close(directory)
 
 
 def test_search_and_replace_stay_inside(resolver: str, arena: Path):
