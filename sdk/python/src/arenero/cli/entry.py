@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Final
 
@@ -22,14 +22,15 @@ def run() -> None:
     main()
 
 
-@contextmanager
-def loading() -> Iterator[None]:
+def loading() -> AbstractContextManager[None]:
     """Import inside of this. The importer swallows what a signal raises in some of its callbacks."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not _leave:
-        yield
-        return
-    signal.signal(signal.SIGINT, leave_at_once)
+    return leaving_at_once() if signal.getsignal(signal.SIGINT) is _leave else nullcontext()
+
+
+@contextmanager
+def leaving_at_once() -> Iterator[None]:
+    """Have Ctrl-C end this process at once: for while nothing was begun that would have to be undone."""
+    before = signal.signal(signal.SIGINT, _leave_at_once)
     try:
         yield
     finally:
@@ -40,6 +41,5 @@ def _leave(number: int, frame: FrameType | None) -> None:
     sys.exit(EXIT_INTERRUPTED)
 
 
-def leave_at_once(number: int, frame: FrameType | None) -> None:
-    """Be the handler of Ctrl-C while nothing has begun."""
-    os._exit(EXIT_INTERRUPTED)  # noqa: TID251 - nothing was begun that would have to be undone
+def _leave_at_once(number: int, frame: FrameType | None) -> None:
+    os._exit(EXIT_INTERRUPTED)  # noqa: TID251 - see `leaving_at_once`

@@ -12,13 +12,13 @@ import functools
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import click
 
-from arenero.cli.entry import EXIT_INTERRUPTED, leave_at_once
+from arenero.cli.entry import EXIT_INTERRUPTED, leaving_at_once
 from arenero.cli.output import note
 
 if TYPE_CHECKING:
@@ -71,18 +71,9 @@ def _run(coroutine: Coroutine[Any, Any, int | None]) -> int:
         return _exit_code(error)
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
+def _interruptible() -> AbstractContextManager[None]:
     """Have Ctrl-C end this process until there is a loop that cancels what runs in its place."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGINT, leave_at_once)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return nullcontext() if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else leaving_at_once()
 
 
 async def _until_stopped(coroutine: Coroutine[Any, Any, int | None]) -> int | None:
